@@ -1,0 +1,500 @@
+//! The pipeline with every name resolved, a type on every expression and a schema on every port.
+
+use std::sync::Arc;
+
+use crate::analysis::functions::Function;
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{FileId, Span};
+pub use crate::syntax::cxl::ast::{BinaryOp, Literal};
+pub use crate::syntax::pipeline::ast::{Backpressure, CsvReadOptions, Encoding, Format, IfExists, OnUnmapped};
+
+/// Names a node of a [`Pipeline`]: its position in `nodes`, which is file order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub u32);
+
+/// A checked pipeline.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pipeline {
+    /// The file it was read from.
+    pub file: FileId,
+    /// `pipeline.name`
+    pub name: String,
+    /// Run-wide settings, defaults filled in.
+    pub settings: Settings,
+    /// `vars`, in file order.
+    pub vars: Vec<Var>,
+    /// Every node, in file order.
+    pub nodes: Vec<Node>,
+    /// Error handling, defaults filled in.
+    pub error_handling: ErrorHandling,
+}
+
+impl Pipeline {
+    /// The node called `id`.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// Every node with its id, in file order.
+    pub fn ids(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes.iter().enumerate().map(|(index, node)| (NodeId(index as u32), node))
+    }
+}
+
+/// Run-wide settings.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Settings {
+    /// `memory.limit` in bytes.
+    pub memory_limit: u64,
+    /// `memory.backpressure`
+    pub backpressure: Backpressure,
+    /// Most rows of a batch, at least 1.
+    pub batch_size: usize,
+    /// `concurrency.threads`; `None` means as many as there are processors.
+    pub threads: Option<usize>,
+}
+
+/// A constant of the run, read as `$vars.name`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Var {
+    /// The name behind `$vars.`.
+    pub name: String,
+    /// Its type; nullable when it has no default.
+    pub ty: Type,
+    /// Its value.
+    pub value: ConstantValue,
+}
+
+/// A constant: what CXL literals can say, and a date_time.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ConstantValue {
+    /// What a literal can say.
+    Literal(Literal),
+    /// Nanoseconds since 1970-01-01T00:00:00.
+    DateTime(i128),
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub span: Span,
+    /// What it reads, in order: one port for every kind so far but a source, which reads none.
+    pub inputs: Vec<PortRef>,
+    /// What it offers, the bare port first where there is one.
+    pub ports: Vec<Port>,
+    /// What it does.
+    pub kind: NodeKind,
+}
+
+/// A reference to a port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortRef {
+    /// The node that offers it.
+    pub node: NodeId,
+    /// Its position in that node's `ports`.
+    pub port: usize,
+    /// Where the reference stands.
+    pub span: Span,
+}
+
+/// A stream that a node offers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Port {
+    /// The name behind the dot; `None` for the bare port.
+    pub name: Option<String>,
+    /// What its rows look like.
+    pub schema: Arc<Schema>,
+}
+
+/// The columns of an edge.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Schema {
+    /// In order.
+    pub columns: Vec<Column>,
+    /// Whether fields that no schema declares travel along.
+    pub carries: bool,
+}
+
+impl Schema {
+    /// Position of the column called `name`.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+}
+
+/// A column of an edge.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Where it was declared or last emitted.
+    pub span: Span,
+}
+
+/// What a node does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NodeKind {
+    /// Reads files.
+    Source(Source),
+    /// Computes columns, filters and checks rows.
+    Transform(Transform),
+    /// Sends rows to branches.
+    Route(Route),
+    /// Writes a file.
+    Sink(Sink),
+}
+
+/// A source. Its one port has the columns of `columns`, in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Source {
+    /// Its format.
+    pub format: Format,
+    /// Which files it reads.
+    pub matcher: Matcher,
+    /// The declared columns.
+    pub columns: Vec<SourceColumn>,
+    /// How a CSV file is read.
+    pub csv: CsvReadOptions,
+    /// What happens to other fields.
+    pub on_unmapped: OnUnmapped,
+}
+
+/// Which files a source reads; paths are relative to the base directory unless absolute.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Matcher {
+    /// These files, in this order (`path`, `paths`).
+    Paths(Vec<(String, Span)>),
+    /// The files that match a glob, in name order.
+    Glob(String, Span),
+    /// The files whose path below the base directory matches a regex as a whole, in name order.
+    Regex(String, Span),
+}
+
+/// A declared column of a source.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SourceColumn {
+    /// Its name in the pipeline.
+    pub name: String,
+    /// The header it is read from.
+    pub header: String,
+    /// How its text is read. The scale of a decimal is the declared one.
+    pub ty: Type,
+    /// The strftime formats tried in order, for a date or date_time.
+    pub formats: Vec<String>,
+    /// Most digits of a decimal.
+    pub precision: Option<u8>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A transform.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transform {
+    /// Checked on the input row before the program, in order.
+    pub validations: Vec<Validation>,
+    /// The program.
+    pub statements: Vec<Statement>,
+    /// The lets, by slot.
+    pub lets: Vec<Slot>,
+    /// The emits, by slot: one for each emit statement.
+    pub emits: Vec<Slot>,
+    /// Where each column of the output schema comes from, in order.
+    pub output: Vec<OutputColumn>,
+    /// Whether undeclared fields travel on.
+    pub keeps_carried: bool,
+    /// Its own cap on the rows of a batch.
+    pub batch_size: Option<usize>,
+}
+
+/// A value that a program computes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slot {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub ty: Type,
+}
+
+/// Where a column of a transform's output comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutputColumn {
+    /// A column of the input.
+    Input(usize),
+    /// An emit slot.
+    Emit(usize),
+}
+
+/// A check on input rows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Validation {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its message; derived from the check where none is given.
+    pub message: String,
+    /// The column it is about.
+    pub field: Option<String>,
+    /// Whether a row that fails is only warned of.
+    pub warn_only: bool,
+    /// Boolean; a row passes if it is exactly true.
+    pub check: Expr,
+    /// The entry.
+    pub span: Span,
+}
+
+/// One statement of a program.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statement {
+    /// Computes a let slot.
+    Let {
+        /// The slot.
+        slot: usize,
+        /// Its value.
+        value: Expr,
+    },
+    /// Computes an emit slot.
+    Emit {
+        /// The slot.
+        slot: usize,
+        /// Its value.
+        value: Expr,
+    },
+    /// Keeps rows for which it is exactly true.
+    Filter(Expr),
+    /// Keeps the first row of each key in the whole run.
+    Distinct {
+        /// The key: every column of the input for a bare `distinct`.
+        key: Vec<Expr>,
+        /// The statement.
+        span: Span,
+    },
+    /// Evaluates and drops the value.
+    Discard(Expr),
+}
+
+/// A route. Its ports are the conditions' branches in order, then the default.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Route {
+    /// One for each branch but the default; a row matches if it is exactly true.
+    pub conditions: Vec<Expr>,
+    /// Whether a row goes to every branch it matches.
+    pub inclusive: bool,
+}
+
+/// A sink.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sink {
+    /// What messages call it.
+    pub label: String,
+    /// Its format.
+    pub format: Format,
+    /// The path, relative to the base directory unless absolute.
+    pub path: (String, Span),
+    /// The columns it writes first, in order.
+    pub columns: Vec<SinkColumn>,
+    /// Whether the fields that no schema declares follow: those that are not in `exclude`, not the source of a
+    /// mapped column, and do not have the name of a column in `columns`.
+    pub append_carried: bool,
+    /// Names that are left out.
+    pub exclude: Vec<String>,
+    /// Whether the header line is written.
+    pub include_header: bool,
+    /// What happens when the file is already there.
+    pub if_exists: IfExists,
+    /// One ASCII byte.
+    pub delimiter: u8,
+}
+
+/// A column that a sink writes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SinkColumn {
+    /// Its name in the file.
+    pub name: String,
+    /// Where its values come from.
+    pub source: SinkColumnSource,
+    /// The scale that decimals are rounded to, half to even.
+    pub scale: Option<u8>,
+    /// Where it was asked for.
+    pub span: Span,
+}
+
+/// Where a sink's column comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SinkColumnSource {
+    /// A column of the input.
+    Column(usize),
+    /// A field that no schema declares, by name.
+    Carried(String),
+}
+
+/// Error handling.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ErrorHandling {
+    /// Whether bad rows are dead-lettered instead of stopping the run.
+    pub continue_on_error: bool,
+    /// Ceiling on the share of rows that do not fit their types, 0 to 1.
+    pub type_error_threshold: Option<f64>,
+    /// `dlq.include_reason`
+    pub include_reason: bool,
+    /// `dlq.include_source_row`
+    pub include_source_row: bool,
+    /// The pipeline-wide file.
+    pub dlq_path: Option<(String, Span)>,
+    /// The pipeline-wide ceiling.
+    pub rate: Option<Rate>,
+    /// Sources with settings of their own.
+    pub per_source: Vec<SourceErrorHandling>,
+}
+
+/// A ceiling on dead letters: reaching it stops the run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rate {
+    /// Share of the rows read, above 0 up to 1.
+    pub max_rate: f64,
+    /// It holds from this many rows on.
+    pub min_records: u64,
+}
+
+/// A source's own error handling.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SourceErrorHandling {
+    /// The source.
+    pub source: NodeId,
+    /// Its own file.
+    pub dlq_path: Option<(String, Span)>,
+    /// Its own ceiling.
+    pub rate: Option<Rate>,
+}
+
+/// A typed expression. It can't be of the error type: a pipeline with errors has no HIR.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Type,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a typed expression is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// A constant.
+    Literal(Literal),
+    /// A column of the input, by position.
+    Column(usize),
+    /// A let slot.
+    Let(usize),
+    /// An earlier emit's slot.
+    Emit(usize),
+    /// A variable of the run or the row.
+    Variable(Variable),
+    /// A change of representation that never fails on a row: null to any type, int to float (nearest) or decimal,
+    /// decimals to a common scale column, any type to `any`, arrays element by element. The checker puts one
+    /// wherever two types meet, so that kernels see equal kinds.
+    Convert(Box<Expr>),
+    /// `-operand`
+    Negate(Box<Expr>),
+    /// `not operand`
+    Not(Box<Expr>),
+    /// `+ - * / %` on two operands of one kind (int, float, decimal; strings for `+`), or on `any`.
+    Arithmetic {
+        /// The operator.
+        op: BinaryOp,
+        /// Left operand.
+        left: Box<Expr>,
+        /// Right operand.
+        right: Box<Expr>,
+    },
+    /// `== != < <= > >=` on two operands of one kind, on an int and a float (compared exactly), or on `any`.
+    Compare {
+        /// The operator.
+        op: BinaryOp,
+        /// Left operand.
+        left: Box<Expr>,
+        /// Right operand.
+        right: Box<Expr>,
+    },
+    /// `and` or `or` on booleans.
+    Logic {
+        /// The operator.
+        op: BinaryOp,
+        /// Left operand.
+        left: Box<Expr>,
+        /// Right operand.
+        right: Box<Expr>,
+    },
+    /// `left ?? right`, both of this expression's kind.
+    Coalesce(Box<Expr>, Box<Expr>),
+    /// `if`, both branches of this expression's kind; without an alternative it is null.
+    If {
+        /// Boolean; only exactly true takes the consequence.
+        condition: Box<Expr>,
+        /// Taken when true.
+        consequence: Box<Expr>,
+        /// Taken otherwise.
+        alternative: Option<Box<Expr>>,
+    },
+    /// `match`: the first arm whose pattern holds. With a subject a pattern is compared by `==` (`pattern` is that
+    /// comparison, reading the subject as [`ExprKind::Subject`]); without, it must be exactly true. Arms behind `_`
+    /// are left out.
+    Match {
+        /// Evaluated once.
+        subject: Option<Box<Expr>>,
+        /// The arms in front of `_`.
+        arms: Vec<MatchArm>,
+        /// The arm of `_`.
+        default: Box<Expr>,
+    },
+    /// The subject of the innermost `match` around it.
+    Subject,
+    /// A method.
+    Call {
+        /// Which.
+        function: Function,
+        /// What it is called on.
+        receiver: Box<Expr>,
+        /// Its arguments; for a float where an int is wanted, the kernel truncates.
+        args: Vec<Expr>,
+    },
+}
+
+/// An arm of a typed `match`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MatchArm {
+    /// Boolean.
+    pub pattern: Expr,
+    /// Of the match's kind.
+    pub body: Expr,
+}
+
+/// A value that comes from the run or the row's origin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variable {
+    /// `$pipeline.name`
+    PipelineName,
+    /// `$pipeline.execution_id`
+    ExecutionId,
+    /// `$pipeline.batch_id`
+    BatchId,
+    /// `$pipeline.start_time` and `now`
+    StartTime,
+    /// `$source.file`: the file's path as configured or matched.
+    SourceFile,
+    /// `$source.name`
+    SourceName,
+    /// `$source.row`: counted across the source's files, from 1.
+    SourceRow,
+    /// `$vars.*`, by position.
+    Var(usize),
+}
+
+/// Whether a kind can be ordered by `<`.
+pub fn is_ordered(kind: &Kind) -> bool {
+    matches!(kind, Kind::Int | Kind::Float | Kind::Decimal { .. } | Kind::String | Kind::Date | Kind::DateTime)
+}

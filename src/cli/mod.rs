@@ -1,0 +1,1 @@
+//! The command line: arguments in, text and exit codes out. The only place that prints or exits.

@@ -1,0 +1,1 @@
+//! Turns diagnostics into text: the rich form, the short form and JSON.

@@ -1,0 +1,250 @@
+//! The data plane: columns, batches, bitmaps and where rows come from.
+//!
+//! This module and the kernels are the only places that name Arrow types. A [`Batch`] is declared columns, by their
+//! position in the edge's schema, and carried columns, which operators move as one unit and no expression reads. A
+//! column that nothing downstream reads is absent, so positions never have to be remapped.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringViewArray,
+    UInt8Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+
+/// One bit a row.
+pub type Bitmap = BooleanBuffer;
+
+/// Values of one kind, one a row.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Only nulls: how many.
+    Null(usize),
+    /// `bool`
+    Bool(BooleanArray),
+    /// `int`
+    Int(Int64Array),
+    /// `float`
+    Float(Float64Array),
+    /// `decimal`
+    Decimal(DecimalColumn),
+    /// `string`
+    String(StringViewArray),
+    /// `date`: days since 1970-01-01.
+    Date(Date32Array),
+    /// `date_time`: nanoseconds since 1970-01-01T00:00:00, as Decimal128(38, 0).
+    DateTime(Decimal128Array),
+    /// `array` of one element kind.
+    List(ListColumn),
+    /// `any` and `map`: tagged binary values, see `exec::value`.
+    Any(BinaryViewArray),
+}
+
+/// Decimal values: a mantissa for each row, and one scale for all or one for each.
+#[derive(Clone, Debug)]
+pub struct DecimalColumn {
+    /// The mantissas; each fits 96 bits.
+    pub mantissas: Decimal128Array,
+    /// The scales, 0 to 28.
+    pub scales: Scales,
+}
+
+/// The scales of a decimal column.
+#[derive(Clone, Debug)]
+pub enum Scales {
+    /// All rows share one.
+    Shared(u8),
+    /// One for each row.
+    PerRow(UInt8Array),
+}
+
+impl Scales {
+    /// The scale of a row.
+    pub fn at(&self, row: usize) -> u8 {
+        match self {
+            Scales::Shared(scale) => *scale,
+            Scales::PerRow(scales) => scales.value(row),
+        }
+    }
+}
+
+/// List values: offsets into a column of elements.
+#[derive(Clone, Debug)]
+pub struct ListColumn {
+    /// Where each row's elements begin and end in `elements`; one more than rows.
+    pub offsets: ScalarBuffer<i32>,
+    /// The elements of all rows.
+    pub elements: Arc<Column>,
+    /// Which rows are not null.
+    pub validity: Option<NullBuffer>,
+}
+
+impl Column {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Null(rows) => *rows,
+            Column::Bool(a) => a.len(),
+            Column::Int(a) => a.len(),
+            Column::Float(a) => a.len(),
+            Column::Decimal(a) => a.mantissas.len(),
+            Column::String(a) => a.len(),
+            Column::Date(a) => a.len(),
+            Column::DateTime(a) => a.len(),
+            Column::List(a) => a.offsets.len() - 1,
+            Column::Any(a) => a.len(),
+        }
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Which rows are not null; `None` if none is null (or, for [`Column::Null`], if there are no rows).
+    pub fn validity(&self) -> Option<NullBuffer> {
+        match self {
+            Column::Null(rows) => (*rows > 0).then(|| NullBuffer::new_null(*rows)),
+            Column::Bool(a) => a.nulls().cloned(),
+            Column::Int(a) => a.nulls().cloned(),
+            Column::Float(a) => a.nulls().cloned(),
+            Column::Decimal(a) => a.mantissas.nulls().cloned(),
+            Column::String(a) => a.nulls().cloned(),
+            Column::Date(a) => a.nulls().cloned(),
+            Column::DateTime(a) => a.nulls().cloned(),
+            Column::List(a) => a.validity.clone(),
+            Column::Any(a) => a.nulls().cloned(),
+        }
+    }
+
+    /// Whether a row is null.
+    pub fn is_null(&self, row: usize) -> bool {
+        match self {
+            Column::Null(_) => true,
+            Column::Bool(a) => a.is_null(row),
+            Column::Int(a) => a.is_null(row),
+            Column::Float(a) => a.is_null(row),
+            Column::Decimal(a) => a.mantissas.is_null(row),
+            Column::String(a) => a.is_null(row),
+            Column::Date(a) => a.is_null(row),
+            Column::DateTime(a) => a.is_null(row),
+            Column::List(a) => a.validity.as_ref().is_some_and(|v| v.is_null(row)),
+            Column::Any(a) => a.is_null(row),
+        }
+    }
+
+    /// An int column.
+    pub fn ints(values: Vec<i64>, validity: Option<NullBuffer>) -> Self {
+        Column::Int(Int64Array::new(values.into(), validity))
+    }
+
+    /// A float column.
+    pub fn floats(values: Vec<f64>, validity: Option<NullBuffer>) -> Self {
+        Column::Float(Float64Array::new(values.into(), validity))
+    }
+
+    /// A bool column.
+    pub fn bools(values: Bitmap, validity: Option<NullBuffer>) -> Self {
+        Column::Bool(BooleanArray::new(values, validity))
+    }
+
+    /// A date column from days since 1970-01-01.
+    pub fn dates(days: Vec<i32>, validity: Option<NullBuffer>) -> Self {
+        Column::Date(Date32Array::new(days.into(), validity))
+    }
+
+    /// A date_time column from nanoseconds since 1970-01-01T00:00:00.
+    pub fn date_times(nanoseconds: Vec<i128>, validity: Option<NullBuffer>) -> Self {
+        let array = Decimal128Array::new(nanoseconds.into(), validity);
+        Column::DateTime(array.with_precision_and_scale(38, 0).expect("38 digits and no scale are valid"))
+    }
+
+    /// A decimal column of one scale.
+    pub fn decimals(mantissas: Vec<i128>, scale: u8, validity: Option<NullBuffer>) -> Self {
+        Column::Decimal(DecimalColumn {
+            mantissas: Decimal128Array::new(mantissas.into(), validity),
+            scales: Scales::Shared(scale),
+        })
+    }
+
+    /// A string column from Arrow string views and the buffers they point into.
+    ///
+    /// # Safety
+    /// Every view must be well formed, point inside its buffer and cover valid UTF-8.
+    pub unsafe fn string_views(views: Vec<u128>, buffers: Vec<Vec<u8>>, validity: Option<NullBuffer>) -> Self {
+        let buffers: Vec<Buffer> = buffers.into_iter().map(Buffer::from_vec).collect();
+        // SAFETY: the caller vouches for the views.
+        Column::String(unsafe { StringViewArray::new_unchecked(views.into(), buffers.into(), validity) })
+    }
+
+    /// A string column from texts.
+    pub fn strings<T: AsRef<str>>(values: impl IntoIterator<Item = Option<T>>) -> Self {
+        Column::String(values.into_iter().collect())
+    }
+}
+
+/// The undeclared fields of a batch: names interned for the run, with their values.
+#[derive(Clone, Debug, Default)]
+pub struct Carried {
+    /// The fields that the batch's file has: an id in the run's list of carried names, and the values.
+    pub fields: Vec<(u32, StringViewArray)>,
+}
+
+/// Where the rows of a batch come from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The source, as a position among the plan's sources.
+    pub source: u32,
+    /// The file, as a position among the source's files.
+    pub file: u32,
+    /// The number in its file of the block's first record, from 1.
+    pub block_row: u64,
+    /// The number across the source's files of the block's first record, from 1.
+    pub block_source_row: u64,
+    /// For each row of the batch, its record's position in the block.
+    pub positions: Positions,
+}
+
+/// For each row of a batch, its record's position in the block.
+#[derive(Clone, Debug)]
+pub enum Positions {
+    /// Consecutive records from this one on.
+    From(u32),
+    /// One position for each row.
+    List(Arc<Vec<u32>>),
+}
+
+impl Positions {
+    /// The position of a row.
+    pub fn at(&self, row: usize) -> u32 {
+        match self {
+            Positions::From(first) => first + row as u32,
+            Positions::List(list) => list[row],
+        }
+    }
+}
+
+impl Origin {
+    /// The number of a row's record in its file, from 1.
+    pub fn file_row(&self, row: usize) -> u64 {
+        self.block_row + u64::from(self.positions.at(row))
+    }
+
+    /// The number of a row's record across the source's files, from 1.
+    pub fn source_row(&self, row: usize) -> u64 {
+        self.block_source_row + u64::from(self.positions.at(row))
+    }
+}
+
+/// Some rows of one file.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// How many.
+    pub rows: usize,
+    /// By position in the edge's schema; `None` where nothing downstream reads the column.
+    pub columns: Vec<Option<Column>>,
+    /// The undeclared fields.
+    pub carried: Carried,
+    /// Where the rows come from.
+    pub origin: Origin,
+}

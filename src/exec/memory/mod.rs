@@ -1,0 +1,65 @@
+//! The memory arbitrator: every structure that can grow with the input reserves before it grows.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Owns the memory limit of a run.
+#[derive(Debug)]
+pub struct Arbitrator {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+    consumers: Vec<(String, AtomicU64)>,
+}
+
+/// A reservation that would pass the limit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exceeded {
+    /// What would be in use.
+    pub used: u64,
+    /// The limit.
+    pub limit: u64,
+    /// The biggest holders and what they hold, largest first.
+    pub holders: Vec<(String, u64)>,
+}
+
+impl Arbitrator {
+    /// An arbitrator over `limit` bytes for these consumers, by position in the plan's list.
+    pub fn new(limit: u64, consumers: impl IntoIterator<Item = String>) -> Self {
+        let consumers = consumers.into_iter().map(|name| (name, AtomicU64::new(0))).collect();
+        Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0), consumers }
+    }
+
+    /// Charges `bytes` to a consumer before it grows by them.
+    pub fn reserve(&self, consumer: usize, bytes: u64) -> Result<(), Exceeded> {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if used > self.limit {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(self.exceeded(used));
+        }
+        self.consumers[consumer].1.fetch_add(bytes, Ordering::Relaxed);
+        self.peak.fetch_max(used, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Gives back what a consumer was charged.
+    pub fn release(&self, consumer: usize, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.consumers[consumer].1.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// The most that was ever reserved at once, in bytes.
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    fn exceeded(&self, used: u64) -> Exceeded {
+        let mut holders: Vec<_> = self
+            .consumers
+            .iter()
+            .map(|(name, held)| (name.clone(), held.load(Ordering::Relaxed)))
+            .filter(|(_, held)| *held > 0)
+            .collect();
+        holders.sort_by_key(|(_, held)| std::cmp::Reverse(*held));
+        Exceeded { used, limit: self.limit, holders }
+    }
+}

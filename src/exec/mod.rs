@@ -1,0 +1,132 @@
+//! The interpreter: streams data through a physical plan.
+//!
+//! `run` is the entry. It takes every decision from the plan; see `docs/src/architecture.md` for stages, blocks and
+//! the rules that keep output bytes the same for any number of threads.
+
+pub mod batch;
+pub mod eval;
+pub mod fault;
+pub mod keys;
+pub mod memory;
+pub mod operators;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::diagnostics::Diagnostic;
+use crate::plan::physical::PhysicalPlan;
+
+/// What the command line decides about a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Base for relative paths.
+    pub base_dir: PathBuf,
+    /// Workers, at least 1.
+    pub threads: usize,
+    /// `$pipeline.batch_id`; a fresh UUIDv7 if `None`.
+    pub batch_id: Option<String>,
+    /// Overwrite outputs in spite of `if_exists: error`.
+    pub force: bool,
+    /// Folder for spill files; the system's default if `None`.
+    pub spill_dir: Option<PathBuf>,
+    /// Bytes of text in a block; never changes output.
+    pub block_size: usize,
+}
+
+/// Most bytes of text in a block unless told otherwise: what fits a core's cache with the arrays made from it.
+pub const DEFAULT_BLOCK_SIZE: usize = 192 * 1024;
+
+/// Follows a run from outside. Methods are called from worker threads.
+pub trait Observer: Sync {
+    /// Rows and bytes read so far, of the bytes expected in all (0 if unknown).
+    fn progress(&self, rows: u64, bytes: u64, expected_bytes: u64) {
+        let _ = (rows, bytes, expected_bytes);
+    }
+
+    /// Whether the run should stop: asked between blocks.
+    fn interrupted(&self) -> bool {
+        false
+    }
+
+    /// A warning that a row caused: a `warn` validation that did not hold.
+    fn warning(&self, diagnostic: &Diagnostic) {
+        let _ = diagnostic;
+    }
+}
+
+/// An observer that does nothing.
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// What a completed run did.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// Rows read over all sources.
+    pub total: u64,
+    /// Distinct rows written to at least one sink.
+    pub ok: u64,
+    /// Rows written over all sinks.
+    pub written: u64,
+    /// Dead letters, written or not.
+    pub dlq: u64,
+    /// One for each operator, in plan order.
+    pub nodes: Vec<NodeReport>,
+    /// The files published, in plan order, dead-letter files last.
+    pub outputs: Vec<PublishedFile>,
+    /// Warnings that are known only at the end.
+    pub warnings: Vec<Diagnostic>,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Wall time.
+    pub elapsed: Duration,
+    /// Peak of the reserved memory, in bytes.
+    pub peak_reserved: u64,
+}
+
+/// What one operator did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeReport {
+    /// The label, such as `transform.clean`.
+    pub label: String,
+    /// Rows in (for a source, records read).
+    pub rows_in: u64,
+    /// Rows out over all ports.
+    pub rows_out: u64,
+    /// Rows that failed here.
+    pub rejected: u64,
+    /// Rows that a filter took out.
+    pub filtered: u64,
+    /// Rows that `distinct` took out.
+    pub duplicates: u64,
+    /// `warn` validations that did not hold.
+    pub warned: u64,
+}
+
+/// A file that a run published.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PublishedFile {
+    /// The path as configured (with its suffix, under `if_exists: unique_suffix`).
+    pub path: String,
+    /// Rows in it.
+    pub rows: u64,
+    /// Whether it is a dead-letter file.
+    pub dead_letters: bool,
+}
+
+/// Why a run did not complete. Nothing was published.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// What stopped it; `None` for an interruption.
+    pub diagnostic: Option<Box<Diagnostic>>,
+    /// The exit code: 1, 3, 4 or 130.
+    pub exit_code: u8,
+}
+
+/// Runs a plan.
+///
+/// Outputs appear all together at the end or not at all.
+pub fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observer) -> Result<Report, Failure> {
+    let _ = (plan, options, observer);
+    Err(Failure { diagnostic: None, exit_code: 1 })
+}

@@ -1,0 +1,1 @@
+//! What the operators of a plan do to batches.

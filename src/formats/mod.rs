@@ -1,0 +1,3 @@
+//! File formats, one folder each.
+
+pub mod csv;

@@ -1,0 +1,1 @@
+//! The physical plan for people and machines: `text`, `json`, `yaml`.

@@ -1,0 +1,1 @@
+//! The passes over the plans, in the order they run.

@@ -1,0 +1,15 @@
+//! The one test binary.
+
+mod analysis;
+mod cases;
+mod cli;
+mod csv;
+mod cxl;
+mod diagnostics;
+mod docs;
+mod eval;
+mod exec;
+mod pipeline;
+mod plan;
+mod properties;
+mod yaml;
