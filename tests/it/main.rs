@@ -12,4 +12,5 @@ mod exec;
 mod pipeline;
 mod plan;
 mod properties;
+mod support;
 mod yaml;
