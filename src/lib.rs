@@ -9,6 +9,7 @@
 //! | text to AST | [`syntax`] |
 //! | AST to HIR | [`analysis`] |
 //! | HIR to plans | [`plan`] |
+//! | text to plan, in one call | [`driver`] |
 //! | run | [`exec`], [`formats`] |
 //! | messages | [`diagnostics`] |
 //! | command line | [`cli`] |
@@ -16,6 +17,7 @@
 pub mod analysis;
 pub mod cli;
 pub mod diagnostics;
+pub mod driver;
 pub mod exec;
 pub mod formats;
 pub mod plan;

@@ -46,6 +46,11 @@ impl SourceMap {
         FileId(self.count - 1)
     }
 
+    /// Whether `file` names a text of this map.
+    pub fn contains(&self, file: FileId) -> bool {
+        file.0 < self.count
+    }
+
     /// The whole text of a file.
     pub fn text(&self, file: FileId) -> &str {
         self.files.get(file.0 as usize).map(|f| f.source().as_str()).unwrap_or_default()

@@ -1,1 +1,149 @@
-//! Tests of diagnostics.
+//! How findings are shown, and that every code is documented.
+
+use clinker::diagnostics::render::{json, rich, short};
+use clinker::diagnostics::{Code, Diagnostic, FileId, SourceMap, Span};
+use proptest::prelude::*;
+
+use crate::support::assert_snapshot;
+
+/// The span of the `nth` (from 0) appearance of `needle` in a file.
+fn find(sources: &SourceMap, file: FileId, needle: &str, nth: usize) -> Span {
+    let (start, _) = sources.text(file).match_indices(needle).nth(nth).expect("the needle is there");
+    Span::new(file, start as u32, (start + needle.len()) as u32)
+}
+
+/// Made-up findings of every shape over made-up texts.
+fn findings() -> (SourceMap, Vec<Diagnostic>) {
+    let mut sources = SourceMap::new();
+    let orders = sources.add(
+        "orders.yaml",
+        "nodes:\n  - type: transform\n    name: clean\n    input: orders\n    config:\n      cxl: |\n        \
+         emit total = price * quantity + order_idd\n\t\tlet größe = \"søt\" # 長い\tfeld + nmae\n  - type: sink\n    \
+         name: clean\n    input: clean\n",
+    );
+    let other = sources.add("shared/columns.yaml", "columns:\n  - { name: price, type: string }\n");
+    let empty = sources.add("empty.yaml", "");
+    let end = sources.text(orders).len() as u32;
+    let at = |needle: &str, nth| find(&sources, orders, needle, nth);
+    let diagnostics = vec![
+        Diagnostic::error(Code::E203, "transform `clean` reads `order_idd`, which is not a column of `orders`")
+            .label(at("order_idd", 0), "not known here")
+            .note("`orders` has the columns `order_id`, `price` and `quantity`")
+            .help("did you mean `order_id`?")
+            .fix(at("order_idd", 0), "order_id"),
+        Diagnostic::error(Code::E200, "`price` is text; `*` needs a number")
+            .label(at("price", 0), "this is text")
+            .label(at("quantity", 0), "this is an int")
+            .label(at("cxl: |", 0), "in this program")
+            .label(find(&sources, other, "string", 0), "declared as text here")
+            .help("declare `price` as a decimal, or\nconvert it with `price.to_decimal()`"),
+        Diagnostic::error(Code::E203, "`nmae` is not known").label(at("nmae", 0), "").fix(at("nmae", 0), "name"),
+        Diagnostic::error(Code::E001, "two nodes are called `clean`")
+            .label(at("clean", 2), "second one")
+            .label(at("clean", 0), "first one"),
+        Diagnostic::error(Code::E000, "the list ends too early")
+            .label(Span::new(orders, end, end), "something is missing here"),
+        Diagnostic::error(Code::E000, "the file is empty")
+            .label(Span::new(empty, 0, 0), "")
+            .help("begin with `pipeline:` and `nodes:`"),
+        Diagnostic::warning(Code::W201, "nothing reads this node")
+            .label(at("- type: transform\n    name: clean\n    input: orders", 0), "its rows are dropped"),
+        Diagnostic::warning(Code::W318, "dead letters are counted but not written")
+            .note("`error_handling` has no `dlq.path`"),
+        Diagnostic::error(Code::E395, "`a\tb\n\u{1b}[31m.csv` can't be read: no such file"),
+        Diagnostic::error(Code::E202, "a comma is missing")
+            .label(Span::new(orders, 10, 10), "here")
+            .fix(Span::new(orders, 10, 10), ","),
+    ];
+    (sources, diagnostics)
+}
+
+#[test]
+fn rich_form() {
+    let (sources, diagnostics) = findings();
+    assert_snapshot("diagnostics/rich", &rich(&sources, &diagnostics, false));
+}
+
+#[test]
+fn rich_form_in_colour() {
+    let (sources, diagnostics) = findings();
+    let coloured = rich(&sources, &diagnostics, true);
+    assert_snapshot("diagnostics/colour", &rich(&sources, &diagnostics[..2], true).replace('\u{1b}', "␛"));
+    assert_eq!(without_colour(&coloured), rich(&sources, &diagnostics, false));
+}
+
+/// The text without escape sequences, and without the blanks that end a line then.
+fn without_colour(text: &str) -> String {
+    let mut plain = String::new();
+    for (index, piece) in text.split('\u{1b}').enumerate() {
+        let kept = if index == 0 { piece } else { piece.split_once('m').expect("a colour sequence").1 };
+        plain.push_str(kept);
+    }
+    plain.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+}
+
+#[test]
+fn short_form() {
+    let (sources, diagnostics) = findings();
+    let text = short(&sources, &diagnostics);
+    assert_eq!(text.lines().count(), diagnostics.len(), "one line each");
+    assert_snapshot("diagnostics/short", &text);
+}
+
+#[test]
+fn json_form() {
+    let (sources, diagnostics) = findings();
+    let text = json(&sources, &diagnostics);
+    let parsed: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(parsed.as_array().map(Vec::len), Some(diagnostics.len()));
+    assert_snapshot("diagnostics/json", &text);
+    assert_eq!(json(&sources, &[]), "[]\n");
+}
+
+proptest! {
+    /// Any span over any text can be drawn, and the first line is there.
+    #[test]
+    fn rendering_never_panics(
+        text in "(\\PC|[\t\n\r]|\r\n|[\u{85}\u{2028}\u{b}]|é|長|👩‍👩‍👧){0,40}",
+        spans in prop::collection::vec((0u32..80, 0u32..80, "[a-z\n]{0,3}"), 0..5),
+        fix in prop::option::of((0u32..80, 0u32..80, "\\PC{0,3}\n?")),
+        colour: bool,
+    ) {
+        let mut sources = SourceMap::new();
+        let files = [sources.add("a.yaml", text.as_str()), sources.add("b.yaml", "")];
+        let mut diagnostic = Diagnostic::error(Code::E000, "first line").help("some help").note("a\nb");
+        for (index, (start, length, label)) in spans.iter().enumerate() {
+            let file = if index % 4 == 3 { files[1] } else { files[0] };
+            diagnostic = diagnostic.label(Span::new(file, *start, start + length), label.as_str());
+        }
+        if let Some((start, length, replacement)) = fix {
+            diagnostic = diagnostic.fix(Span::new(files[0], start, start + length), replacement);
+        }
+        let all = [diagnostic];
+        prop_assert!(rich(&sources, &all, colour).contains("first line"));
+        prop_assert!(short(&sources, &all).ends_with("error[E000]: first line\n"));
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&json(&sources, &all)).is_ok());
+    }
+
+    /// Every form says the same line and column.
+    #[test]
+    fn forms_agree_on_the_place(text in "(\\PC|[\t\n]|\r\n|é|長){0,40}", start in 0u32..60) {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.yaml", text.as_str());
+        let all = [Diagnostic::error(Code::E000, "m").label(Span::new(file, start, start), "l")];
+        let line = short(&sources, &all);
+        let place = line.strip_suffix(": error[E000]: m\n").expect("the short form");
+        prop_assert!(rich(&sources, &all, false).contains(&format!("[ {place} ]")), "{place}");
+        let parsed: serde_json::Value = serde_json::from_str(&json(&sources, &all)).expect("it is JSON");
+        prop_assert_eq!(format!("a.yaml:{}:{}", parsed[0]["line"], parsed[0]["column"]), place);
+    }
+}
+
+#[test]
+fn codes_are_unique_and_parse_back() {
+    let mut seen = std::collections::BTreeSet::new();
+    for code in Code::ALL {
+        assert!(seen.insert(code.as_str()), "{code} is registered twice");
+        assert_eq!(code.as_str().parse(), Ok(*code));
+    }
+}

@@ -1,1 +1,0 @@
-//! Turns diagnostics into text: the rich form, the short form and JSON.
