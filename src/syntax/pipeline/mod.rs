@@ -4,6 +4,7 @@
 //! strict, and an unknown one is E000 with its place, the allowed keys and the closest match.
 
 pub mod ast;
+pub mod size;
 
 use crate::diagnostics::{Diagnostics, FileId};
 
