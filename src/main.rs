@@ -1,5 +1,5 @@
 //! The `clinker` program.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    clinker::cli::main()
 }

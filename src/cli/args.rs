@@ -1,0 +1,172 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+use crate::exec::DEFAULT_BLOCK_SIZE;
+use crate::syntax::pipeline::size::parse_size;
+
+/// Compiles data pipelines and runs them.
+///
+/// A pipeline is a YAML file. It is checked as a whole before a row is read; outputs appear all together at the end of
+/// a run or not at all.
+#[derive(Parser, Debug)]
+#[command(name = "clinker", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(super) struct CommandLine {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done, no dead letters
+  1    the arguments, the pipeline or its plan are wrong, or an input is missing
+  2    done, and some rows are dead letters
+  3    the data stopped the run
+  4    reading, writing or decoding stopped the run
+  130  interrupted
+Nothing is published unless the code is 0 or 2.";
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Command {
+    /// Check a pipeline without reading data
+    #[command(
+        after_help = "Prints everything that is wrong, not only the first error. Exit code 1 if there are errors."
+    )]
+    Check(CheckArgs),
+    /// Run a pipeline
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArgs),
+    /// Explain a diagnostic code
+    Explain(ExplainArgs),
+}
+
+/// Where a pipeline is and what its paths mean.
+#[derive(Args, Debug)]
+pub(super) struct PipelineArgs {
+    /// The pipeline file
+    #[arg(value_name = "PIPELINE.YAML")]
+    pub(super) pipeline: PathBuf,
+    /// Folder that relative paths in the pipeline start from [default: the pipeline file's folder]
+    #[arg(long, value_name = "DIR")]
+    pub(super) base_dir: Option<PathBuf>,
+    /// Permit absolute paths in the pipeline
+    #[arg(long)]
+    pub(super) allow_absolute_paths: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    pub(super) pipeline: PipelineArgs,
+    /// How findings are shown
+    #[arg(long, value_enum, default_value_t = ReportFormat::Rich, value_name = "FORMAT")]
+    pub(super) format: ReportFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(super) enum ReportFormat {
+    /// Source lines with the places underlined, on standard error
+    Rich,
+    /// One line each, on standard error
+    Short,
+    /// A JSON array, on standard output
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub(super) pipeline: PipelineArgs,
+    /// Only check, then list the files that a run would write
+    #[arg(long, conflicts_with = "explain")]
+    pub(super) dry_run: bool,
+    /// Print the plan instead of running it: text, json or yaml
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(value_parser = explain_format)]
+    pub(super) explain: Option<PlanFormat>,
+    /// Memory for what grows with the input, such as 512M; overrides the pipeline's `memory.limit`
+    #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
+    pub(super) memory_limit: Option<MemoryLimit>,
+    /// Folder for spill files [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(super) spill_dir: Option<PathBuf>,
+    /// Replace outputs that exist, in spite of `if_exists: error`
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Number of workers; never changes what is written [default: the pipeline's, else one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// What `$pipeline.batch_id` is [default: a fresh UUID]
+    #[arg(long, value_name = "ID")]
+    pub(super) batch_id: Option<String>,
+    /// How much is said: the closing summary is `info`
+    #[arg(long, value_enum, default_value_t = LogLevel::Info, value_name = "LEVEL")]
+    pub(super) log_level: LogLevel,
+    /// Print nothing on standard output
+    #[arg(long)]
+    pub(super) quiet: bool,
+    /// Bytes of text in a block; never changes what is written
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_BLOCK_SIZE as u32, hide = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) block_size: u32,
+    /// Not an option, but people look for it
+    #[arg(long, hide = true, value_name = "SHARE", num_args = 0..=1, value_parser = error_threshold)]
+    _error_threshold: Option<String>,
+}
+
+/// How a plan is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlanFormat {
+    Text,
+    Json,
+    Yaml,
+}
+
+/// What `--memory-limit` gives; a blank value counts as not given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryLimit(pub(super) Option<u64>);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Debug)]
+pub(super) enum LogLevel {
+    /// Errors only
+    Error,
+    /// Errors and warnings
+    Warn,
+    /// And the closing summary
+    Info,
+    /// As info
+    Debug,
+    /// As info
+    Trace,
+}
+
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).multiple(false))]
+pub(super) struct ExplainArgs {
+    /// The code, such as E203
+    #[arg(long, value_name = "CODE", group = "what")]
+    pub(super) code: Option<String>,
+    /// List every code
+    #[arg(long, group = "what")]
+    pub(super) list: bool,
+}
+
+fn explain_format(text: &str) -> Result<PlanFormat, String> {
+    match text {
+        "text" => Ok(PlanFormat::Text),
+        "json" => Ok(PlanFormat::Json),
+        "yaml" => Ok(PlanFormat::Yaml),
+        "dot" | "analyze" => Err(format!("this version does not print `{text}` yet; it prints text, json and yaml")),
+        _ => Err("choose text, json or yaml".to_owned()),
+    }
+}
+
+fn memory_limit(text: &str) -> Result<MemoryLimit, &'static str> {
+    if text.trim().is_empty() { Ok(MemoryLimit(None)) } else { parse_size(text).map(|bytes| MemoryLimit(Some(bytes))) }
+}
+
+fn error_threshold(_: &str) -> Result<String, &'static str> {
+    Err("there is no such option; set `type_error_threshold` under `error_handling` in the pipeline")
+}

@@ -1,0 +1,137 @@
+//! The closing screen of a run: what went through each node, where the outputs and the dead letters are, time and
+//! memory.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::exec::{NodeReport, PublishedFile, Report};
+
+/// The summary as text: the first line for programs, then one screen for people.
+pub(super) fn summary(report: &Report, peak_resident: Option<u64>) -> String {
+    let Report { total, ok, written, dlq, .. } = report;
+    let mut text = format!("Pipeline complete: {total} total, {ok} ok, {written} written, {dlq} dlq\n");
+    text.push_str(&node_table(&report.nodes));
+    text.push_str(&output_table(&report.outputs));
+    if let Some(line) = dead_letter_line(report) {
+        let _ = write!(text, "\n{line}\n");
+    }
+    let _ = write!(text, "\n{}\n", resources(report, peak_resident));
+    text
+}
+
+/// The most memory the process ever had resident, where the system tells.
+pub(super) fn peak_resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn node_table(nodes: &[NodeReport]) -> String {
+    type Cell = fn(&NodeReport) -> u64;
+    let optional: [(&str, Cell); 4] = [
+        ("rejected", |node| node.rejected),
+        ("filtered", |node| node.filtered),
+        ("duplicates", |node| node.duplicates),
+        ("warned", |node| node.warned),
+    ];
+    let shown = optional.into_iter().filter(|(name, cell)| *name == "rejected" || nodes.iter().any(|n| cell(n) > 0));
+    let mut columns: Vec<(&str, Cell)> = vec![("rows in", |node| node.rows_in), ("rows out", |node| node.rows_out)];
+    columns.extend(shown);
+    let mut rows = vec![heading("node", columns.iter().map(|(name, _)| *name))];
+    rows.extend(nodes.iter().map(|node| {
+        let cells = columns.iter().map(|(_, cell)| grouped(cell(node)));
+        std::iter::once(node.label.clone()).chain(cells).collect()
+    }));
+    table(&rows)
+}
+
+fn output_table(outputs: &[PublishedFile]) -> String {
+    if outputs.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![heading("output", ["rows"])];
+    let name =
+        |file: &PublishedFile| format!("{}{}", file.path, if file.dead_letters { " (dead letters)" } else { "" });
+    rows.extend(outputs.iter().map(|file| vec![name(file), grouped(file.rows)]));
+    table(&rows)
+}
+
+fn heading<'a>(first: &'a str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    std::iter::once(first).chain(others).map(str::to_owned).collect()
+}
+
+/// Rows as a table below an empty line: the first column to the left, numbers to the right.
+fn table(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
+    let mut text = String::from("\n");
+    for row in rows {
+        let mut line = format!("  {:width$}", row[0], width = widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            let _ = write!(line, "  {cell:>width$}");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `3 rows rejected, see dlq.csv`
+fn dead_letter_line(report: &Report) -> Option<String> {
+    let rejected = match report.dlq {
+        0 => return None,
+        1 => "1 row rejected".to_owned(),
+        count => format!("{count} rows rejected"),
+    };
+    let files: Vec<_> = report.outputs.iter().filter(|f| f.dead_letters && f.rows > 0).map(|f| &*f.path).collect();
+    Some(match files.as_slice() {
+        [] => format!("{rejected}, written nowhere: the pipeline has no `error_handling.dlq.path`"),
+        files => format!("{rejected}, see {}", files.join(", ")),
+    })
+}
+
+fn resources(report: &Report, peak_resident: Option<u64>) -> String {
+    let read = size(report.bytes_read);
+    let mut text = format!("{} read in {}", read, duration(report.elapsed));
+    if let Some(peak) = peak_resident {
+        let _ = write!(text, ", peak memory {}", size(peak));
+    }
+    if report.peak_reserved > 0 {
+        let _ = write!(text, ", of it under the limit {}", size(report.peak_reserved));
+    }
+    text
+}
+
+/// Digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes with a suffix that memory sizes have too: powers of 1024.
+fn size(bytes: u64) -> String {
+    let (factor, suffix) = match bytes {
+        0..1024 => return format!("{bytes} B"),
+        1024..0x10_0000 => (1024.0, 'K'),
+        0x10_0000..0x4000_0000 => (1_048_576.0, 'M'),
+        _ => (1_073_741_824.0, 'G'),
+    };
+    format!("{:.1}{suffix}", bytes as f64 / factor)
+}
+
+fn duration(elapsed: Duration) -> String {
+    match elapsed.as_secs() {
+        0 if elapsed.as_millis() < 10 => format!("{:.1} ms", elapsed.as_secs_f64() * 1e3),
+        0 => format!("{} ms", elapsed.as_millis()),
+        1..60 => format!("{:.2} s", elapsed.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
