@@ -15,8 +15,7 @@ use crate::diagnostics::Diagnostics;
 /// Plans a checked pipeline: lowers it to the logical plan, runs the logical passes, lowers that to the physical
 /// plan and runs the physical passes, in the order that `passes` lists.
 ///
-/// Warnings (a port that nothing reads) go to `diagnostics`. `None` if a pass refuses the pipeline.
+/// Warnings (a port that nothing reads) go to `diagnostics`. `None` if a pass refuses the pipeline; none does so far.
 pub fn plan(pipeline: &hir::Pipeline, diagnostics: &mut Diagnostics) -> Option<physical::PhysicalPlan> {
-    let _ = (pipeline, diagnostics);
-    None
+    Some(passes::run(pipeline, diagnostics, &mut passes::Unwatched))
 }

@@ -1,1 +1,246 @@
-//! The logical plan: what to do, as a DAG of nodes joined by ports.
+//! The logical plan: *what* to do, as a DAG whose edges name ports.
+//!
+//! The central type is [`LogicalPlan`]. Its functions speak in node names; the graph behind them stays hidden. It
+//! knows nothing of stages, strategies or memory: those are the physical plan's.
+//!
+//! A node's name is unique. What passes add has a dot in its name (`discard.split.late`), which no authored node has.
+
+mod lower;
+mod print;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+use petgraph::Direction;
+use petgraph::stable_graph::{NodeIndex, StableDiGraph};
+use petgraph::visit::EdgeRef;
+
+use crate::analysis::hir::{self, Schema};
+use crate::diagnostics::Span;
+use crate::plan::physical::ColumnSet;
+
+pub use lower::lower;
+
+/// What a pipeline does.
+#[derive(Clone, Debug)]
+pub struct LogicalPlan {
+    /// `pipeline.name`
+    pub name: String,
+    /// Run-wide settings.
+    pub settings: hir::Settings,
+    /// `vars`
+    pub vars: Vec<hir::Var>,
+    /// Error handling; it names sources by [`Place`].
+    pub errors: hir::ErrorHandling,
+    graph: StableDiGraph<Node, Edge>,
+    by_name: BTreeMap<String, NodeIndex>,
+}
+
+/// Where a node stands in the order that breaks ties: the node of the file it is, or belongs to, and, for what passes
+/// add behind a node, a rank from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// The node of the file.
+    pub node: hir::NodeId,
+    /// 0 for that node itself.
+    pub rank: usize,
+}
+
+/// One thing to do.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub span: Span,
+    /// Its place in the file.
+    pub place: Place,
+    /// What it offers.
+    pub ports: Vec<Port>,
+    /// What it does.
+    pub kind: NodeKind,
+}
+
+/// What a node does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NodeKind {
+    /// Reads files.
+    Source(hir::Source),
+    /// Computes columns, filters and checks rows.
+    Transform(hir::Transform),
+    /// Sends rows to branches.
+    Route(hir::Route),
+    /// Writes a file.
+    Sink(hir::Sink),
+    /// Counts and drops the rows of a port that nothing reads.
+    Discard {
+        /// The port, as a reference would spell it.
+        port: String,
+    },
+}
+
+impl NodeKind {
+    /// What a plan calls it; a sink is an `output` whichever way it was written.
+    pub fn name(&self) -> &'static str {
+        match self {
+            NodeKind::Source(_) => "source",
+            NodeKind::Transform(_) => "transform",
+            NodeKind::Route(_) => "route",
+            NodeKind::Sink(_) => "output",
+            NodeKind::Discard { .. } => "discard",
+        }
+    }
+}
+
+/// A stream that a node offers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Port {
+    /// The name behind the dot; `None` for the bare port.
+    pub name: Option<String>,
+    /// How a reference spells it: `clean`, `split.late`.
+    pub reference: String,
+    /// What its rows look like.
+    pub schema: Arc<Schema>,
+}
+
+/// What one node reads of another.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edge {
+    /// Which port.
+    pub port: PortRef,
+    /// What its rows look like.
+    pub schema: Arc<Schema>,
+    /// The columns that have to be stored for the reader; until columns are pruned, all.
+    pub columns: ColumnSet,
+    /// Whether undeclared fields have to travel.
+    pub carries: bool,
+}
+
+/// A port of the producing node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PortRef {
+    /// As a reference spells it; ports are not resolved yet.
+    Written(String),
+    /// Its position among the producer's ports.
+    Position(usize),
+}
+
+impl LogicalPlan {
+    /// A plan without nodes.
+    pub fn new(pipeline: &hir::Pipeline) -> Self {
+        Self {
+            name: pipeline.name.clone(),
+            settings: pipeline.settings.clone(),
+            vars: pipeline.vars.clone(),
+            errors: pipeline.error_handling.clone(),
+            graph: StableDiGraph::new(),
+            by_name: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a node; no other may have its name.
+    pub fn add(&mut self, node: Node) {
+        let name = node.name.clone();
+        let index = self.graph.add_node(node);
+        self.by_name.insert(name, index);
+    }
+
+    /// Lets the node `to` read the node `from`. Both must be there.
+    pub fn connect(&mut self, from: &str, to: &str, edge: Edge) {
+        self.graph.add_edge(self.by_name[from], self.by_name[to], edge);
+    }
+
+    /// The node called `name`, which must be there.
+    pub fn node(&self, name: &str) -> &Node {
+        &self.graph[self.by_name[name]]
+    }
+
+    /// The authored node at a position of the file.
+    pub fn authored(&self, id: hir::NodeId) -> Option<&Node> {
+        self.graph.node_weights().find(|node| node.place == Place { node: id, rank: 0 })
+    }
+
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of all nodes in plan order: producers first, and otherwise in file order. Nodes on a cycle, which
+    /// analysis has refused, are left out.
+    pub fn order(&self) -> Vec<String> {
+        let mut waiting: BTreeMap<NodeIndex, usize> = BTreeMap::new();
+        let mut ready = BinaryHeap::new();
+        for index in self.graph.node_indices() {
+            match self.graph.edges_directed(index, Direction::Incoming).count() {
+                0 => ready.push(Reverse((self.graph[index].place, index))),
+                inputs => drop(waiting.insert(index, inputs)),
+            }
+        }
+        let mut order = Vec::with_capacity(self.len());
+        while let Some(Reverse((_, index))) = ready.pop() {
+            order.push(self.graph[index].name.clone());
+            for edge in self.graph.edges_directed(index, Direction::Outgoing) {
+                let inputs = waiting.get_mut(&edge.target()).expect("a node with an input waits for it");
+                *inputs -= 1;
+                if *inputs == 0 {
+                    ready.push(Reverse((self.graph[edge.target()].place, edge.target())));
+                }
+            }
+        }
+        order
+    }
+
+    /// What the node called `name` reads: producers and edges, in the order they were connected.
+    pub fn inputs(&self, name: &str) -> Vec<(&Node, &Edge)> {
+        self.edges(name, Direction::Incoming)
+    }
+
+    /// What reads the node called `name`: readers and edges, in file order of the readers.
+    pub fn readers(&self, name: &str) -> Vec<(&Node, &Edge)> {
+        let mut readers = self.edges(name, Direction::Outgoing);
+        readers.sort_by_key(|(reader, _)| reader.place);
+        readers
+    }
+
+    /// Calls `change` on every edge with its producer.
+    pub fn for_each_edge_mut(&mut self, mut change: impl FnMut(&Node, &mut Edge)) {
+        let edges: Vec<_> = self.graph.edge_indices().collect();
+        for edge in edges {
+            let Some((from, _)) = self.graph.edge_endpoints(edge) else { continue };
+            let (producer, edge) = self.graph.index_twice_mut(from, edge);
+            change(producer, edge);
+        }
+    }
+
+    /// Sets what every input edge of the node called `name` stores.
+    pub fn set_input_columns(&mut self, name: &str, columns: &ColumnSet, carries: bool) {
+        let edges: Vec<_> =
+            self.graph.edges_directed(self.by_name[name], Direction::Incoming).map(|edge| edge.id()).collect();
+        for edge in edges {
+            self.graph[edge].columns = columns.clone();
+            self.graph[edge].carries = carries;
+        }
+    }
+
+    /// The source that the rows of the node called `name` come from.
+    pub fn driver(&self, name: &str) -> &Node {
+        let mut node = self.node(name);
+        while let Some((producer, _)) = self.inputs(&node.name).first() {
+            node = producer;
+        }
+        node
+    }
+
+    fn edges(&self, name: &str, direction: Direction) -> Vec<(&Node, &Edge)> {
+        let mut found: Vec<_> = self.graph.edges_directed(self.by_name[name], direction).collect();
+        found.sort_by_key(|edge| edge.id());
+        let other = |source, target| if direction == Direction::Incoming { source } else { target };
+        found.into_iter().map(|edge| (&self.graph[other(edge.source(), edge.target())], edge.weight())).collect()
+    }
+}

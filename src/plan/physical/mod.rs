@@ -2,6 +2,9 @@
 //!
 //! The interpreter takes every decision from here; nothing but spilling is left to run time.
 
+mod lower;
+pub(in crate::plan) mod print;
+
 use std::sync::Arc;
 
 use petgraph::Direction;
@@ -10,6 +13,8 @@ use petgraph::visit::EdgeRef;
 
 use crate::analysis::hir::{self, Schema};
 use crate::diagnostics::Span;
+
+pub use lower::lower;
 
 /// Names an operator of a [`PhysicalPlan`]. Ids count from 0 in plan order, which is topological.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -108,6 +113,36 @@ pub enum OperatorKind {
     Discard(DiscardOperator),
 }
 
+impl Operator {
+    /// What messages, reports and `--explain` call it: `transform.clean`, `discard.split.late`.
+    pub fn label(&self) -> String {
+        format!("{}.{}", self.kind.name(), self.name)
+    }
+
+    /// What its rows look like: one schema for all ports. `None` for what offers no port.
+    pub fn output(&self) -> Option<&Arc<Schema>> {
+        match &self.kind {
+            OperatorKind::Source(source) => Some(&source.schema),
+            OperatorKind::Transform(transform) => Some(&transform.output),
+            OperatorKind::Route(route) => Some(&route.schema),
+            OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
+        }
+    }
+}
+
+impl OperatorKind {
+    /// The kind's name; a sink is an `output` whichever way it was written.
+    pub fn name(&self) -> &'static str {
+        match self {
+            OperatorKind::Source(_) => "source",
+            OperatorKind::Transform(_) => "transform",
+            OperatorKind::Route(_) => "route",
+            OperatorKind::Sink(_) => "output",
+            OperatorKind::Discard(_) => "discard",
+        }
+    }
+}
+
 /// Reads files and types their rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourceOperator {
@@ -162,7 +197,7 @@ pub struct SinkOperator {
 /// Counts and drops rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DiscardOperator {
-    /// The port, as a reference would spell it.
+    /// The port, as a reference would spell it; also the operator's name.
     pub port: String,
 }
 
@@ -175,10 +210,45 @@ pub struct Edge {
     pub port_name: Option<String>,
     /// What its rows look like.
     pub schema: Arc<Schema>,
-    /// The columns that travel; the others are absent.
+    /// The columns that the consumer, or something below it, reads. A producer stores the union over the edges of a
+    /// port; what it stores for one edge may be there on the others, too.
     pub columns: ColumnSet,
     /// Whether undeclared fields travel.
     pub carries: bool,
+    /// Where its rows and columns come from.
+    pub provenance: Provenance,
+}
+
+/// Where the rows and columns of an edge come from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Provenance {
+    /// How a row knows its source, file and number.
+    pub identity: RowIdentity,
+    /// What that is needed for by the consumer or below it, in the order of the enum.
+    pub uses: Vec<IdentityUse>,
+    /// For each column, the position of the declared column of the driving source that it is, unchanged: what a
+    /// record in a dead-letter file decodes again from the block when the column is absent. `None` for a column that
+    /// an expression computed.
+    pub origins: Vec<Option<usize>>,
+}
+
+/// How a row knows its source, file and number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RowIdentity {
+    /// By its position in the block: free, and enough as long as no buffer is crossed.
+    #[default]
+    Position,
+}
+
+/// What the identity of rows is needed for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum IdentityUse {
+    /// A failure names its row, in a message or a dead letter.
+    Failures,
+    /// An expression reads `$source.*`.
+    Variables,
+    /// The summary counts the rows that reached an output, each once.
+    Summary,
 }
 
 /// A part of the run that all workers do together: one driving source and the tree of operators below it.
@@ -201,6 +271,8 @@ pub struct MemoryConsumer {
     pub priority: u8,
     /// Whether it can spill.
     pub spills: bool,
+    /// What makes it grow, as a phrase.
+    pub reason: String,
 }
 
 /// Where bad rows go.

@@ -1,0 +1,154 @@
+//! What passes ask of typed expressions: which columns one reads, and whether it can fail on a row.
+
+use crate::analysis::functions::Function;
+use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Route, Statement, Transform, Variable};
+use crate::analysis::types::Kind;
+use crate::plan::physical::ColumnSet;
+
+/// Every expression of a transform: its checks, then its statements.
+pub fn of_transform(transform: &Transform) -> Vec<&Expr> {
+    let checks = transform.validations.iter().map(|validation| &validation.check);
+    checks.chain(transform.statements.iter().flat_map(of_statement)).collect()
+}
+
+/// The expressions of one statement.
+pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
+    match statement {
+        Statement::Let { value, .. } | Statement::Emit { value, .. } => vec![value],
+        Statement::Filter(value) | Statement::Discard(value) => vec![value],
+        Statement::Distinct { key, .. } => key.iter().collect(),
+    }
+}
+
+/// The keys of a transform's `distinct` statements, in order.
+pub fn distinct_keys(transform: &Transform) -> impl Iterator<Item = &[Expr]> {
+    transform.statements.iter().filter_map(|statement| match statement {
+        Statement::Distinct { key, .. } => Some(key.as_slice()),
+        _ => None,
+    })
+}
+
+/// Adds the input columns that an expression reads.
+pub fn add_reads(expr: &Expr, columns: &mut ColumnSet) {
+    any(expr, &mut |part| {
+        if let ExprKind::Column(position) = part.kind {
+            columns.insert(position);
+        }
+        false
+    });
+}
+
+/// Whether one of these expressions reads `$source.*`.
+pub fn reads_source_variable<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> bool {
+    let is_one = |part: &Expr| {
+        matches!(part.kind, ExprKind::Variable(Variable::SourceFile | Variable::SourceName | Variable::SourceRow))
+    };
+    exprs.into_iter().any(|expr| any(expr, &mut |part| is_one(part)))
+}
+
+/// Whether a row can fail in a transform. A wrong `true` costs storage, a wrong `false` a cell of a dead letter, so
+/// only what surely can't fail says `false`.
+pub fn transform_can_fail(transform: &Transform) -> bool {
+    transform.validations.iter().any(|validation| !validation.warn_only)
+        || of_transform(transform).into_iter().any(can_fail)
+        || distinct_keys(transform).flatten().any(|key| !is_key(&key.ty.kind))
+}
+
+/// Whether a row can fail in a route, by the same rule.
+pub fn route_can_fail(route: &Route) -> bool {
+    route.conditions.iter().any(can_fail)
+}
+
+/// Whether every value of the kind can be a key: a NaN, an array or a map can't.
+fn is_key(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Float | Kind::Array(_) | Kind::Map | Kind::Any)
+}
+
+fn can_fail(expr: &Expr) -> bool {
+    any(expr, &mut |part| match &part.kind {
+        ExprKind::Arithmetic { op, .. } => !arithmetic_is_total(*op, &part.ty.kind),
+        ExprKind::Negate(_) => !matches!(part.ty.kind, Kind::Float | Kind::Decimal { .. }),
+        ExprKind::Call { function, .. } => !is_total(*function),
+        _ => false,
+    })
+}
+
+fn arithmetic_is_total(op: BinaryOp, kind: &Kind) -> bool {
+    match kind {
+        Kind::Float => matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply),
+        Kind::String => true,
+        _ => false,
+    }
+}
+
+/// Methods that give a value or null for every row.
+fn is_total(function: Function) -> bool {
+    use Function::*;
+    matches!(
+        function,
+        Upper
+            | Lower
+            | Trim
+            | TrimStart
+            | TrimEnd
+            | StartsWith
+            | EndsWith
+            | Contains
+            | Substring
+            | Left
+            | Right
+            | Reverse
+            | Length
+            | Split
+            | ToString
+            | TypeOf
+            | IsNull
+            | IsEmpty
+            | Year
+            | Month
+            | Day
+            | Hour
+            | Minute
+            | Second
+            | TryInt
+            | TryFloat
+            | TryDecimal
+            | TryBool
+            | TryDate
+            | TryDateTime
+            | FileName
+            | FileStem
+            | Extension
+            | Parent
+            | ParentName
+    )
+}
+
+/// Whether `test` holds for the expression or one inside it, outermost first.
+fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
+    test(expr) || children(expr).into_iter().any(|child| any(child, test))
+}
+
+fn children(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Literal(_)
+        | ExprKind::Column(_)
+        | ExprKind::Let(_)
+        | ExprKind::Emit(_)
+        | ExprKind::Variable(_)
+        | ExprKind::Subject => Vec::new(),
+        ExprKind::Convert(operand) | ExprKind::Negate(operand) | ExprKind::Not(operand) => vec![operand],
+        ExprKind::Arithmetic { left, right, .. }
+        | ExprKind::Compare { left, right, .. }
+        | ExprKind::Logic { left, right, .. }
+        | ExprKind::Coalesce(left, right) => vec![left, right],
+        ExprKind::If { condition, consequence, alternative } => {
+            [condition, consequence].into_iter().chain(alternative).map(|part| part.as_ref()).collect()
+        }
+        ExprKind::Match { subject, arms, default } => {
+            let arms = arms.iter().flat_map(|arm| [&arm.pattern, &arm.body]);
+            subject.iter().map(|part| part.as_ref()).chain(arms).chain([default.as_ref()]).collect()
+        }
+        ExprKind::Call { receiver, args, .. } => [receiver.as_ref()].into_iter().chain(args).collect(),
+    }
+}

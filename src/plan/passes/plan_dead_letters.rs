@@ -1,0 +1,49 @@
+//! Lays out the dead-letter files.
+//!
+//! Before: each file has a path and the sources routed to it.
+//! After: each also has its record columns: the union, in first-seen order, of every record shape that can reach it.
+//! Those are what its sources declare, then what its transforms and routes read, then what its sinks read, each in
+//! plan order. Operators that can't fail count as well, so that editing an expression never moves a column.
+
+use crate::analysis::hir::Schema;
+use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan};
+
+/// Runs the pass.
+pub fn plan_dead_letters(mut plan: PhysicalPlan) -> PhysicalPlan {
+    for file in 0..plan.dead_letters.files.len() {
+        let columns = if plan.dead_letters.files[file].include_source_row { columns(&plan, file) } else { Vec::new() };
+        plan.dead_letters.files[file].columns = columns;
+    }
+    plan
+}
+
+fn columns(plan: &PhysicalPlan, file: usize) -> Vec<String> {
+    let routed = plan.operators().filter(|(id, _)| is_routed(plan, *id, file));
+    let mut shapes: Vec<_> = routed.filter_map(|(_, operator)| shape(operator)).collect();
+    shapes.sort_by_key(|(rank, _)| *rank);
+    let mut columns: Vec<String> = Vec::new();
+    for column in shapes.iter().flat_map(|(_, schema)| &schema.columns) {
+        if !columns.contains(&column.name) {
+            columns.push(column.name.clone());
+        }
+    }
+    columns
+}
+
+/// Whether bad rows of this operator's stage go to the file.
+fn is_routed(plan: &PhysicalPlan, id: OperatorId, file: usize) -> bool {
+    let stage = plan.stages.iter().find(|stage| stage.operators.contains(&id));
+    let route = |driver| plan.dead_letters.routes.iter().find(|(source, _)| *source == driver);
+    stage.and_then(|stage| route(stage.driver)).is_some_and(|(_, route)| *route == Some(file))
+}
+
+/// The record shape that an operator can add to a dead-letter file, behind its rank among the shapes.
+fn shape(operator: &Operator) -> Option<(u8, &Schema)> {
+    match &operator.kind {
+        OperatorKind::Source(source) => Some((0, &source.schema)),
+        OperatorKind::Transform(transform) => Some((1, &transform.input)),
+        OperatorKind::Route(route) => Some((1, &route.schema)),
+        OperatorKind::Sink(sink) => Some((2, &sink.schema)),
+        OperatorKind::Discard(_) => None,
+    }
+}

@@ -1,0 +1,132 @@
+//! Leaves out the columns that nothing reads.
+//!
+//! Before: every edge stores every column of its schema.
+//! After: an edge stores what its reader needs: the columns that expressions, `distinct` keys, route conditions and
+//! sinks read there or further down. Undeclared fields travel only towards a sink that writes them.
+//!
+//! Pruning drops storage, never a check: a source validates every declared column, and a transform evaluates every
+//! emit, since each may fail, whether or not it is stored.
+//!
+//! Dead letters are readers, too. One shows the row as it entered the node where it failed, and is made while the
+//! block that the row came from is in hand. A cell that still is a declared column of the source is decoded from
+//! there again, so it forces nothing to be stored. A computed cell can't be had back: where a node can fail and its
+//! dead letters go to a file with source rows, every computed column of its input is stored up to it.
+
+use std::collections::BTreeMap;
+
+use super::{expr, lineage};
+use crate::analysis::hir::{Expr, SinkColumnSource, Transform};
+use crate::plan::logical::{LogicalPlan, Node, NodeKind, PortRef};
+use crate::plan::physical::ColumnSet;
+
+/// Runs the pass.
+pub fn prune_columns(mut plan: LogicalPlan) -> LogicalPlan {
+    let origins = origins(&plan);
+    for name in plan.order().into_iter().rev() {
+        let Some((_, input)) = plan.inputs(&name).into_iter().next() else { continue };
+        let mut needs = Needs { columns: ColumnSet::none(input.schema.columns.len()), carries: false };
+        let node = plan.node(&name);
+        needs.add_own(node, input.schema.carries);
+        needs.add_readers(&plan, node);
+        if shows_rows(&plan, node) {
+            needs.add_computed(&origins[&name]);
+        }
+        plan.set_input_columns(&name, &needs.columns, needs.carries);
+    }
+    plan
+}
+
+/// What has to be stored on a node's input.
+struct Needs {
+    columns: ColumnSet,
+    carries: bool,
+}
+
+impl Needs {
+    /// Adds what the node itself reads.
+    fn add_own(&mut self, node: &Node, carries: bool) {
+        match &node.kind {
+            NodeKind::Transform(transform) => self.add_reads(expr::of_transform(transform)),
+            NodeKind::Route(route) => self.add_reads(&route.conditions),
+            NodeKind::Sink(sink) => {
+                let mut maps_carried = false;
+                for column in &sink.columns {
+                    match &column.source {
+                        SinkColumnSource::Column(position) => self.columns.insert(*position),
+                        SinkColumnSource::Carried(_) => maps_carried = true,
+                    }
+                }
+                self.carries |= carries && (sink.append_carried || maps_carried);
+            }
+            NodeKind::Source(_) | NodeKind::Discard { .. } => {}
+        }
+    }
+
+    fn add_reads<'a>(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) {
+        for expr in exprs {
+            expr::add_reads(expr, &mut self.columns);
+        }
+    }
+
+    /// Adds what the node hands on to its readers.
+    fn add_readers(&mut self, plan: &LogicalPlan, node: &Node) {
+        for (_, edge) in plan.readers(&node.name) {
+            match &node.kind {
+                NodeKind::Transform(transform) => self.add_passed_on(transform, &edge.columns, edge.carries),
+                _ => {
+                    self.columns.union(&edge.columns);
+                    self.carries |= edge.carries;
+                }
+            }
+        }
+    }
+
+    fn add_passed_on(&mut self, transform: &Transform, stored: &ColumnSet, carries: bool) {
+        lineage::inputs_of(transform, stored).for_each(|position| self.columns.insert(position));
+        self.carries |= carries && transform.keeps_carried;
+    }
+
+    fn add_computed(&mut self, origins: &[Option<usize>]) {
+        for (position, origin) in origins.iter().enumerate() {
+            if origin.is_none() {
+                self.columns.insert(position);
+            }
+        }
+    }
+}
+
+/// Whether rows that fail at the node are written with their columns.
+fn shows_rows(plan: &LogicalPlan, node: &Node) -> bool {
+    let can_fail = match &node.kind {
+        NodeKind::Transform(transform) => expr::transform_can_fail(transform),
+        NodeKind::Route(route) => expr::route_can_fail(route),
+        NodeKind::Source(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => false,
+    };
+    let errors = &plan.errors;
+    can_fail && errors.continue_on_error && errors.include_source_row && has_file(plan, plan.driver(&node.name))
+}
+
+/// Whether the source's dead letters are written to a file.
+fn has_file(plan: &LogicalPlan, source: &Node) -> bool {
+    let own = plan.errors.per_source.iter().find(|own| own.source == source.place.node);
+    plan.errors.dlq_path.is_some() || own.is_some_and(|own| own.dlq_path.is_some())
+}
+
+/// For each node, the origins of its input's columns.
+fn origins(plan: &LogicalPlan) -> BTreeMap<String, Vec<Option<usize>>> {
+    let mut inputs: BTreeMap<String, Vec<Option<usize>>> = BTreeMap::new();
+    for name in plan.order() {
+        let node = plan.node(&name);
+        let outputs = match &node.kind {
+            NodeKind::Source(source) => lineage::of_source(source.columns.len()),
+            NodeKind::Transform(transform) => lineage::through_transform(transform, &inputs[&name]),
+            NodeKind::Route(_) => inputs[&name].clone(),
+            NodeKind::Sink(_) | NodeKind::Discard { .. } => continue,
+        };
+        for (reader, edge) in plan.readers(&name) {
+            debug_assert!(matches!(edge.port, PortRef::Position(_)), "columns are pruned after ports are resolved");
+            inputs.insert(reader.name.clone(), outputs.clone());
+        }
+    }
+    inputs
+}

@@ -1,0 +1,62 @@
+//! Resolves the ports that edges name, and gives every port a reader.
+//!
+//! Before: edges hold references as they are written; some ports have no reader.
+//! After: every edge holds the position of its port, and every port has a reader: one that nothing reads feeds a
+//! discard, which counts its rows, and is warned of (W201).
+
+use crate::analysis::hir::Schema;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::plan::logical::{Edge, LogicalPlan, Node, NodeKind, Place, Port, PortRef};
+use crate::plan::physical::ColumnSet;
+
+/// Runs the pass.
+pub fn resolve_ports(mut plan: LogicalPlan, diagnostics: &mut Diagnostics) -> LogicalPlan {
+    plan.for_each_edge_mut(|producer, edge| {
+        let position = match &edge.port {
+            PortRef::Written(reference) => producer.ports.iter().position(|port| port.reference == *reference),
+            PortRef::Position(position) => Some(*position),
+        };
+        edge.port = PortRef::Position(position.expect("analysis binds references to ports that exist"));
+    });
+    for name in plan.order() {
+        for position in unread_ports(&plan, &name) {
+            diagnostics.push(warning(plan.node(&name), position));
+            add_discard(&mut plan, &name, position);
+        }
+    }
+    plan
+}
+
+fn unread_ports(plan: &LogicalPlan, name: &str) -> Vec<usize> {
+    let readers = plan.readers(name);
+    let is_read = |position| readers.iter().any(|(_, edge)| edge.port == PortRef::Position(position));
+    (0..plan.node(name).ports.len()).filter(|position| !is_read(*position)).collect()
+}
+
+fn add_discard(plan: &mut LogicalPlan, producer: &str, position: usize) {
+    let Node { place, span, .. } = *plan.node(producer);
+    let Port { reference, schema, .. } = plan.node(producer).ports[position].clone();
+    let name = format!("discard.{reference}");
+    plan.add(Node {
+        name: name.clone(),
+        span,
+        place: Place { rank: position + 1, ..place },
+        ports: Vec::new(),
+        kind: NodeKind::Discard { port: reference },
+    });
+    let Schema { columns, carries } = schema.as_ref();
+    let edge =
+        Edge { port: PortRef::Position(position), columns: ColumnSet::all(columns.len()), carries: *carries, schema };
+    plan.connect(producer, &name, edge);
+}
+
+fn warning(node: &Node, position: usize) -> Diagnostic {
+    let port = &node.ports[position];
+    let label = match &port.name {
+        Some(branch) => format!("the rows of its branch `{branch}` are counted and dropped"),
+        None => "its rows are counted and dropped".to_string(),
+    };
+    Diagnostic::warning(Code::W201, format!("nothing reads `{}`", port.reference))
+        .label(node.span, label)
+        .help(format!("read it with `input: {}` where the rows are wanted", port.reference))
+}

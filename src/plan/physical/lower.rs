@@ -1,0 +1,158 @@
+//! From the logical to the physical plan: operators in plan order, with their columns; no decision is made here.
+
+use std::collections::BTreeMap;
+
+use super::{
+    BufferClass, DeadLetterFile, DeadLetters, DiscardOperator, Edge, Operator, OperatorId, OperatorKind, PhysicalPlan,
+    Provenance, RouteOperator, SinkOperator, SourceOperator, TransformOperator,
+};
+use crate::analysis::hir;
+use crate::plan::logical::{self, LogicalPlan, Node, NodeKind, PortRef};
+use crate::plan::physical::ColumnSet;
+
+/// Lowers a logical plan whose ports are resolved and whose columns are pruned. Strategies, stages, classes, memory
+/// consumers and the columns of dead-letter files are left to the passes.
+pub fn lower(logical: &LogicalPlan) -> PhysicalPlan {
+    let mut plan = PhysicalPlan::new(logical.name.clone(), logical.settings.clone(), logical.vars.clone());
+    let mut ids: BTreeMap<String, OperatorId> = BTreeMap::new();
+    for name in logical.order() {
+        let node = logical.node(&name);
+        let id = plan.add(lower_node(logical, node, &ids));
+        for (producer, edge) in logical.inputs(&name) {
+            plan.connect(ids[&producer.name], id, lower_edge(producer, edge));
+        }
+        ids.insert(name, id);
+    }
+    plan.dead_letters = lower_errors(logical, &ids);
+    plan
+}
+
+fn lower_node(logical: &LogicalPlan, node: &Node, ids: &BTreeMap<String, OperatorId>) -> Operator {
+    let (kind, name) = match &node.kind {
+        NodeKind::Source(source) => (lower_source(logical, node, source), &node.name),
+        NodeKind::Transform(transform) => (lower_transform(logical, node, transform), &node.name),
+        NodeKind::Route(route) => (lower_route(node, route), &node.name),
+        NodeKind::Sink(sink) => (lower_sink(logical, node, sink, ids), &node.name),
+        NodeKind::Discard { port } => (OperatorKind::Discard(DiscardOperator { port: port.clone() }), port),
+    };
+    Operator {
+        name: name.clone(),
+        span: node.span,
+        kind,
+        buffer: BufferClass::Streaming,
+        buffer_reason: String::new(),
+        strategy: String::new(),
+    }
+}
+
+fn lower_source(logical: &LogicalPlan, node: &Node, source: &hir::Source) -> OperatorKind {
+    let (stored, carries) = read_below(logical, node);
+    OperatorKind::Source(SourceOperator {
+        source: source.clone(),
+        schema: node.ports[0].schema.clone(),
+        stored,
+        carries,
+    })
+}
+
+fn lower_transform(logical: &LogicalPlan, node: &Node, transform: &hir::Transform) -> OperatorKind {
+    OperatorKind::Transform(TransformOperator {
+        transform: transform.clone(),
+        input: input(logical, node).schema.clone(),
+        output: node.ports[0].schema.clone(),
+        stored: read_below(logical, node).0,
+        distinct_consumers: Vec::new(),
+    })
+}
+
+fn lower_route(node: &Node, route: &hir::Route) -> OperatorKind {
+    OperatorKind::Route(RouteOperator {
+        route: route.clone(),
+        branches: node.ports.iter().map(|port| port.name.clone().unwrap_or_default()).collect(),
+        schema: node.ports[0].schema.clone(),
+    })
+}
+
+fn lower_sink(
+    logical: &LogicalPlan,
+    node: &Node,
+    sink: &hir::Sink,
+    ids: &BTreeMap<String, OperatorId>,
+) -> OperatorKind {
+    let edge = input(logical, node);
+    let carried_sources = edge.carries.then(|| ids[&logical.driver(&node.name).name]);
+    OperatorKind::Sink(SinkOperator {
+        sink: sink.clone(),
+        schema: edge.schema.clone(),
+        carried_sources: carried_sources.into_iter().collect(),
+    })
+}
+
+fn lower_edge(producer: &Node, edge: &logical::Edge) -> Edge {
+    let PortRef::Position(port) = edge.port else { unreachable!("ports are resolved before the plan is lowered") };
+    Edge {
+        port,
+        port_name: producer.ports[port].name.clone(),
+        schema: edge.schema.clone(),
+        columns: edge.columns.clone(),
+        carries: edge.carries,
+        provenance: Provenance::default(),
+    }
+}
+
+/// What the readers of a node's one port need stored: columns, and whether undeclared fields.
+fn read_below(logical: &LogicalPlan, node: &Node) -> (ColumnSet, bool) {
+    let mut stored = ColumnSet::none(node.ports[0].schema.columns.len());
+    let mut carries = false;
+    for (_, edge) in logical.readers(&node.name) {
+        stored.union(&edge.columns);
+        carries |= edge.carries;
+    }
+    (stored, carries)
+}
+
+fn input<'a>(logical: &'a LogicalPlan, node: &Node) -> &'a logical::Edge {
+    logical.inputs(&node.name).first().expect("every node but a source reads one port").1
+}
+
+fn lower_errors(logical: &LogicalPlan, ids: &BTreeMap<String, OperatorId>) -> DeadLetters {
+    let errors = &logical.errors;
+    let mut letters = DeadLetters {
+        continue_on_error: errors.continue_on_error,
+        rate: errors.rate,
+        type_error_threshold: errors.type_error_threshold,
+        ..DeadLetters::default()
+    };
+    if errors.continue_on_error {
+        letters.merged = errors.dlq_path.as_ref().map(|path| add_file(&mut letters, errors, path));
+    }
+    for name in logical.order() {
+        let node = logical.node(&name);
+        if matches!(node.kind, NodeKind::Source(_)) {
+            lower_source_errors(&mut letters, errors, node.place.node, ids[&name]);
+        }
+    }
+    letters
+}
+
+fn lower_source_errors(letters: &mut DeadLetters, errors: &hir::ErrorHandling, node: hir::NodeId, id: OperatorId) {
+    let own = errors.per_source.iter().find(|own| own.source == node);
+    let own_path = own.and_then(|own| own.dlq_path.as_ref()).filter(|_| errors.continue_on_error);
+    let file = own_path.map(|path| add_file(letters, errors, path)).or(letters.merged);
+    letters.routes.push((id, file));
+    letters.source_rates.extend(own.and_then(|own| own.rate).map(|rate| (id, rate)));
+}
+
+fn add_file(
+    letters: &mut DeadLetters,
+    errors: &hir::ErrorHandling,
+    path: &(String, crate::diagnostics::Span),
+) -> usize {
+    letters.files.push(DeadLetterFile {
+        path: path.clone(),
+        include_reason: errors.include_reason,
+        include_source_row: errors.include_source_row,
+        columns: Vec::new(),
+    });
+    letters.files.len() - 1
+}

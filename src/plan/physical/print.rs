@@ -1,0 +1,109 @@
+//! The physical plan as compact text, for people who debug passes.
+
+use std::fmt::{self, Display};
+
+use super::{ColumnSet, DeadLetters, Edge, IdentityUse, MemoryConsumer, Operator, OperatorId, PhysicalPlan};
+use crate::analysis::hir::Schema;
+
+/// The columns of a schema with their types: `id int, name string, undeclared fields`.
+pub(in crate::plan) fn schema_text(schema: &Schema) -> String {
+    let columns = schema.columns.iter().map(|column| format!("{} {}", column.name, column.ty));
+    list(columns, schema.carries)
+}
+
+/// The columns of a set: `id, name, undeclared fields`.
+pub(in crate::plan) fn columns_text(schema: &Schema, columns: &ColumnSet, carries: bool) -> String {
+    list(columns.iter().map(|position| schema.columns[position].name.clone()), carries)
+}
+
+fn list(columns: impl Iterator<Item = String>, carries: bool) -> String {
+    let parts: Vec<String> = columns.chain(carries.then(|| "undeclared fields".to_string())).collect();
+    if parts.is_empty() { "no columns".to_string() } else { parts.join(", ") }
+}
+
+impl Display for PhysicalPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "physical plan {}", self.name)?;
+        for (id, operator) in self.operators() {
+            write_operator(f, self, id, operator)?;
+        }
+        for (position, stage) in self.stages.iter().enumerate() {
+            let operators: Vec<_> = stage.operators.iter().map(OperatorId::to_string).collect();
+            writeln!(f, "stage {position}: driven by {}: {}", stage.driver, operators.join(" "))?;
+        }
+        for (position, consumer) in self.consumers.iter().enumerate() {
+            writeln!(f, "consumer {position}: {consumer}")?;
+        }
+        self.dead_letters.fmt(f)
+    }
+}
+
+fn write_operator(f: &mut fmt::Formatter<'_>, plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> fmt::Result {
+    writeln!(f, "{id} {}", operator.label())?;
+    for (producer, edge) in plan.inputs(id) {
+        writeln!(f, "  reads {producer} {edge}")?;
+    }
+    if !operator.strategy.is_empty() {
+        writeln!(f, "  strategy: {}", operator.strategy)?;
+    }
+    if !operator.buffer_reason.is_empty() {
+        writeln!(f, "  buffer: {} ({})", operator.buffer, operator.buffer_reason)?;
+    }
+    Ok(())
+}
+
+impl Display for OperatorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+impl Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "port {}", self.port)?;
+        if let Some(name) = &self.port_name {
+            write!(f, " ({name})")?;
+        }
+        write!(f, ": {}", columns_text(&self.schema, &self.columns, self.carries))?;
+        if !self.provenance.origins.is_empty() {
+            let computed =
+                self.schema.columns.iter().zip(&self.provenance.origins).filter(|(_, origin)| origin.is_none());
+            let computed: Vec<_> = computed.map(|(column, _)| column.name.as_str()).collect();
+            write!(f, "; computed: {}", if computed.is_empty() { "none".to_string() } else { computed.join(", ") })?;
+        }
+        if !self.provenance.uses.is_empty() {
+            let uses: Vec<_> = self.provenance.uses.iter().map(IdentityUse::to_string).collect();
+            write!(f, "; row identity for {}", uses.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for IdentityUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IdentityUse::Failures => "failures",
+            IdentityUse::Variables => "$source variables",
+            IdentityUse::Summary => "the summary",
+        })
+    }
+}
+
+impl Display for MemoryConsumer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spills = if self.spills { "spills" } else { "does not spill" };
+        write!(f, "{} of {}, priority {}, {spills}: {}", self.name, self.operator, self.priority, self.reason)
+    }
+}
+
+impl Display for DeadLetters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", if self.continue_on_error { "bad rows: dead-lettered" } else { "bad rows: stop the run" })?;
+        for (position, file) in self.files.iter().enumerate() {
+            let routed = self.routes.iter().filter(|(_, route)| *route == Some(position));
+            let routed: Vec<_> = routed.map(|(source, _)| source.to_string()).collect();
+            writeln!(f, "dead letters of {} to {}: {}", routed.join(" "), file.path.0, file.columns.join(", "))?;
+        }
+        Ok(())
+    }
+}
