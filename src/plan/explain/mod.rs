@@ -1,1 +1,49 @@
-//! The physical plan for people and machines: `text`, `json`, `yaml`.
+//! Shows a physical plan: the plan that runs, said once as data and printed as text, JSON or YAML.
+//!
+//! [`render`] builds one document (`model`) from the plan, then prints it. JSON and YAML are that document as it is;
+//! text arranges the same facts in sections. Nothing here decides anything, and nothing is opened: what only the file
+//! system knows comes in as [`Facts`].
+
+mod build;
+mod estimate;
+mod model;
+mod steps;
+mod text;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use crate::diagnostics::SourceMap;
+use crate::plan::physical::PhysicalPlan;
+
+/// How a plan is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Sections for people.
+    Text,
+    /// One JSON document.
+    Json,
+    /// The same document as YAML.
+    Yaml,
+}
+
+/// What the caller knows of the world around the plan.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Bytes of all input files of a source, by the source's name. A source that is not there has an unknown size.
+    pub input_bytes: BTreeMap<String, u64>,
+}
+
+/// Prints a plan. `sources` holds the pipeline file that the plan's spans point into. The text ends in a newline.
+pub fn render(plan: &PhysicalPlan, sources: &SourceMap, format: Format, facts: &Facts) -> String {
+    let document = build::document(plan, sources, facts);
+    let mut text = match format {
+        Format::Text => text::text(&document),
+        Format::Json => serde_json::to_string_pretty(&document).expect("the document has only string keys"),
+        Format::Yaml => serde_saphyr::to_string(&document).expect("the document is plain data"),
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}

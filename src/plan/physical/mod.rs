@@ -307,6 +307,29 @@ pub struct DeadLetterFile {
     pub columns: Vec<String>,
 }
 
+impl DeadLetterFile {
+    /// The header line: the columns of every dead letter, then the record columns.
+    pub fn header(&self) -> Vec<String> {
+        let reason = ["_cxl_dlq_error_category", "_cxl_dlq_error_detail"].into_iter().filter(|_| self.include_reason);
+        let place = ["_cxl_dlq_stage", "_cxl_dlq_route", "_cxl_dlq_trigger"];
+        let raw = ["_cxl_dlq_raw"].into_iter().filter(|_| self.include_source_row);
+        let fixed = DEAD_LETTER_HEAD.into_iter().chain(reason).chain(place).chain(raw);
+        fixed.map(str::to_string).chain(self.columns.iter().cloned()).collect()
+    }
+}
+
+/// The columns that every dead-letter file begins with.
+const DEAD_LETTER_HEAD: [&str; 8] = [
+    "_cxl_dlq_id",
+    "_cxl_dlq_trigger_id",
+    "_cxl_dlq_timestamp",
+    "_cxl_dlq_source_file",
+    "_cxl_dlq_source_name",
+    "_cxl_dlq_source_row",
+    "_cxl_dlq_triggering_field",
+    "_cxl_dlq_triggering_value",
+];
+
 /// The whole plan.
 #[derive(Clone, Debug)]
 pub struct PhysicalPlan {

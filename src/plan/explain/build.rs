@@ -1,0 +1,248 @@
+//! From the physical plan to the document.
+
+use super::model::{
+    Arbitration, Columns, Consumer, DeadLetterFile, DeadLetterPolicy, Document, Edge, EstimatedSpill, Memory, Node,
+    Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, SourcePolicy, SpillingStage, Stage, StorageSummary,
+};
+use super::{Facts, estimate, steps, tree};
+use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
+use crate::diagnostics::SourceMap;
+use crate::plan::physical::{
+    self, BufferClass, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan,
+    RowIdentity as Identity, SinkOperator,
+};
+
+/// Says everything about a plan that is printed.
+pub fn document(plan: &PhysicalPlan, sources: &SourceMap, facts: &Facts) -> Document {
+    Document {
+        schema_version: SCHEMA_VERSION,
+        name: plan.name.clone(),
+        outputs: plan.operators().filter_map(|(_, operator)| output(operator)).collect(),
+        nodes: plan.operators().map(|(id, operator)| node(plan, sources, id, operator)).collect(),
+        edges: plan.operators().flat_map(|(id, _)| edges(plan, id)).collect(),
+        node_properties: Ordered(plan.operators().flat_map(|(id, operator)| properties(plan, id, operator)).collect()),
+        stages: plan.stages.iter().map(|stage| self::stage(plan, stage)).collect(),
+        storage_summary: storage_summary(plan),
+        dead_letters: dead_letter_policy(plan),
+        dead_letter: (0..plan.dead_letters.files.len()).map(|file| dead_letter_file(plan, file)).collect(),
+        statistics: estimate::statistics(plan, facts),
+        expressions: plan.operators().filter_map(|(_, operator)| steps::program(operator, sources)).collect(),
+        memory: memory(plan),
+    }
+}
+
+fn output(operator: &Operator) -> Option<Output> {
+    let OperatorKind::Sink(SinkOperator { sink, carried_sources, .. }) = &operator.kind else { return None };
+    Some(Output {
+        sink: operator.name.clone(),
+        path: sink.path.0.clone(),
+        format: format_name(sink.format),
+        if_exists: match sink.if_exists {
+            IfExists::Overwrite => "overwrite",
+            IfExists::Error => "error",
+            IfExists::UniqueSuffix => "unique_suffix",
+        },
+        columns: sink.columns.iter().map(|column| column.name.clone()).collect(),
+        undeclared_fields: sink.append_carried && !carried_sources.is_empty(),
+    })
+}
+
+fn node(plan: &PhysicalPlan, sources: &SourceMap, id: OperatorId, operator: &Operator) -> Node {
+    Node {
+        id: id.0 as usize + 1,
+        kind: operator.kind.name(),
+        name: operator.name.clone(),
+        label: operator.label(),
+        line: sources.line_column(operator.span.file, operator.span.start).line,
+        strategy: operator.strategy.clone(),
+        about: about(operator),
+        depends_on: plan.inputs(id).into_iter().map(|(producer, edge)| reference(plan, producer, edge)).collect(),
+    }
+}
+
+/// How a pipeline file would refer to the port of an edge.
+fn reference(plan: &PhysicalPlan, producer: OperatorId, edge: &physical::Edge) -> String {
+    let name = &plan.operator(producer).name;
+    edge.port_name.as_ref().map_or_else(|| name.clone(), |port| format!("{name}.{port}"))
+}
+
+fn about(operator: &Operator) -> Option<String> {
+    match &operator.kind {
+        OperatorKind::Source(source) => Some(format!("reads {}", matcher(&source.source.matcher))),
+        OperatorKind::Sink(sink) => Some(format!("writes {}", sink.sink.path.0)),
+        OperatorKind::Transform(_) | OperatorKind::Route(_) | OperatorKind::Discard(_) => None,
+    }
+}
+
+/// The files of a source, as a phrase.
+pub fn matcher(matcher: &Matcher) -> String {
+    match matcher {
+        Matcher::Paths(paths) => paths.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>().join(", "),
+        Matcher::Glob(pattern, _) => format!("files like {pattern}"),
+        Matcher::Regex(pattern, _) => format!("files matching {pattern}"),
+    }
+}
+
+fn edges(plan: &PhysicalPlan, id: OperatorId) -> Vec<Edge> {
+    let describe = |(producer, edge): (OperatorId, &physical::Edge)| Edge {
+        from: plan.operator(producer).label(),
+        to: plan.operator(id).label(),
+        port: edge.port_name.clone(),
+        columns: names(&edge.schema, &edge.columns),
+        undeclared_fields: edge.carries,
+        computed: computed(edge),
+        buffer: None,
+        row_identity: row_identity(edge),
+    };
+    plan.inputs(id).into_iter().map(describe).collect()
+}
+
+fn computed(edge: &physical::Edge) -> Vec<String> {
+    let columns = edge.schema.columns.iter().zip(&edge.provenance.origins);
+    columns.filter(|(_, origin)| origin.is_none()).map(|(column, _)| column.name.clone()).collect()
+}
+
+fn row_identity(edge: &physical::Edge) -> RowIdentity {
+    RowIdentity {
+        by: match edge.provenance.identity {
+            Identity::Position => "position",
+        },
+        used_for: edge.provenance.uses.iter().map(IdentityUse::to_string).collect(),
+    }
+}
+
+/// The properties of an operator, and behind them those of what it keeps.
+fn properties(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Vec<(String, Properties)> {
+    let own = Properties {
+        buffer: operator.buffer.to_string(),
+        why: operator.buffer_reason.clone(),
+        columns: columns(plan, id, operator),
+        order: Some(match operator.kind {
+            OperatorKind::Source(_) => "file order",
+            _ => "input order",
+        }),
+        arbitration: None,
+    };
+    let kept = plan.consumers.iter().filter(|consumer| consumer.operator == id);
+    let kept = kept.map(|consumer| (consumer.name.clone(), consumer_properties(consumer)));
+    [(operator.label(), own)].into_iter().chain(kept).collect()
+}
+
+fn consumer_properties(consumer: &MemoryConsumer) -> Properties {
+    Properties {
+        buffer: BufferClass::Materialized.to_string(),
+        why: consumer.reason.clone(),
+        columns: None,
+        order: Some("input order: the first row of each key passes"),
+        arbitration: Some(Arbitration {
+            priority: consumer.priority,
+            spills: consumer.spills,
+            can_pause: false,
+            predicted_peak_bytes: None,
+        }),
+    }
+}
+
+fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Columns> {
+    let (verb, schema, stored, carries) = match &operator.kind {
+        OperatorKind::Source(source) => ("stored", &source.schema, &source.stored, source.carries),
+        OperatorKind::Transform(transform) => {
+            let carries = plan.outputs(id).iter().any(|(_, edge)| edge.carries);
+            ("stored", &transform.output, &transform.stored, carries)
+        }
+        OperatorKind::Route(_) | OperatorKind::Sink(_) => {
+            let (_, edge) = plan.inputs(id).into_iter().next()?;
+            ("read", &edge.schema, &edge.columns, edge.carries)
+        }
+        OperatorKind::Discard(_) => return None,
+    };
+    let others: Vec<_> = (0..schema.columns.len()).filter(|position| !stored.contains(*position)).collect();
+    Some(Columns {
+        verb,
+        stored: names(schema, stored),
+        dropped: others.into_iter().map(|position| schema.columns[position].name.clone()).collect(),
+        undeclared_fields: carries,
+    })
+}
+
+fn names(schema: &Schema, columns: &ColumnSet) -> Vec<String> {
+    columns.iter().map(|position| schema.columns[position].name.clone()).collect()
+}
+
+fn stage(plan: &PhysicalPlan, stage: &physical::Stage) -> Stage {
+    Stage {
+        driver: plan.operator(stage.driver).label(),
+        operators: stage.operators.iter().map(|id| plan.operator(*id).label()).collect(),
+        tree: tree::draw(plan, stage.driver),
+    }
+}
+
+fn storage_summary(plan: &PhysicalPlan) -> StorageSummary {
+    let spilling = plan.consumers.iter().filter(|consumer| consumer.spills);
+    let per_stage: Vec<_> =
+        spilling.map(|consumer| SpillingStage { name: consumer.name.clone(), bytes: None }).collect();
+    let any_unknown = !per_stage.is_empty();
+    StorageSummary {
+        estimated_spill: EstimatedSpill { per_stage, total_bytes: (!any_unknown).then_some(0), any_unknown },
+    }
+}
+
+fn dead_letter_policy(plan: &PhysicalPlan) -> DeadLetterPolicy {
+    let letters = &plan.dead_letters;
+    let source_rate = |id: &OperatorId| letters.source_rates.iter().find(|(source, _)| source == id);
+    let per_source = letters.routes.iter().map(|(source, file)| SourcePolicy {
+        source: plan.operator(*source).name.clone(),
+        path: file.map(|file| letters.files[file].path.0.clone()),
+        max_rate: source_rate(source).map(|(_, rate)| self::rate(rate)),
+    });
+    DeadLetterPolicy {
+        strategy: if letters.continue_on_error { "continue" } else { "fail_fast" },
+        max_rate: letters.rate.as_ref().map(rate),
+        type_error_threshold: letters.type_error_threshold,
+        per_source: per_source.collect(),
+    }
+}
+
+fn rate(rate: &hir::Rate) -> Rate {
+    Rate { max_rate: rate.max_rate, min_records: rate.min_records }
+}
+
+fn dead_letter_file(plan: &PhysicalPlan, position: usize) -> DeadLetterFile {
+    let letters = &plan.dead_letters;
+    let routed = letters.routes.iter().filter(|(_, file)| *file == Some(position));
+    DeadLetterFile {
+        path: letters.files[position].path.0.clone(),
+        sources: routed.map(|(source, _)| plan.operator(*source).name.clone()).collect(),
+        merged: letters.merged == Some(position),
+        header: letters.files[position].header(),
+    }
+}
+
+fn memory(plan: &PhysicalPlan) -> Memory {
+    let limit = plan.settings.memory_limit;
+    let consumers = plan.consumers.iter().map(|consumer| Consumer {
+        name: consumer.name.clone(),
+        node: plan.operator(consumer.operator).label(),
+        priority: consumer.priority,
+        spills: consumer.spills,
+        why: consumer.reason.clone(),
+    });
+    Memory {
+        limit_bytes: limit,
+        backpressure: match plan.settings.backpressure {
+            Backpressure::Pause => "pause",
+            Backpressure::Spill => "spill",
+            Backpressure::Both => "both",
+        },
+        spill_above_bytes: limit / 5 * 4 + limit % 5 * 4 / 5,
+        batch_rows: plan.settings.batch_size,
+        threads: plan.settings.threads,
+        consumers: consumers.collect(),
+    }
+}
+
+fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Csv => "csv",
+    }
+}

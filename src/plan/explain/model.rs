@@ -1,0 +1,241 @@
+//! The document that `--explain` prints. Lists are in plan order; a fact that is not known is null.
+
+use serde::{Serialize, Serializer};
+
+/// Goes up when a field changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A whole plan.
+#[derive(Serialize)]
+pub struct Document {
+    pub schema_version: u32,
+    /// `pipeline.name`
+    pub name: String,
+    pub outputs: Vec<Output>,
+    pub nodes: Vec<Node>,
+    pub edges: Vec<Edge>,
+    /// By label: the nodes, and behind each what it keeps.
+    pub node_properties: Ordered<Properties>,
+    pub stages: Vec<Stage>,
+    pub storage_summary: StorageSummary,
+    pub dead_letters: DeadLetterPolicy,
+    pub dead_letter: Vec<DeadLetterFile>,
+    pub statistics: Vec<Statistic>,
+    pub expressions: Vec<Program>,
+    pub memory: Memory,
+}
+
+/// A file that a sink writes.
+#[derive(Serialize)]
+pub struct Output {
+    pub sink: String,
+    pub path: String,
+    pub format: &'static str,
+    pub if_exists: &'static str,
+    pub columns: Vec<String>,
+    /// Whether undeclared input fields follow.
+    pub undeclared_fields: bool,
+}
+
+/// An operator.
+#[derive(Serialize)]
+pub struct Node {
+    /// From 1, in plan order.
+    pub id: usize,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub name: String,
+    pub label: String,
+    pub line: usize,
+    pub strategy: String,
+    /// What it reads or writes outside, as a phrase.
+    pub about: Option<String>,
+    /// The ports it reads, as references spell them.
+    pub depends_on: Vec<String>,
+}
+
+/// A stream between two operators, by label.
+#[derive(Serialize)]
+pub struct Edge {
+    pub from: String,
+    pub to: String,
+    pub port: Option<String>,
+    /// The columns that its consumer, or something below, reads.
+    pub columns: Vec<String>,
+    pub undeclared_fields: bool,
+    /// The columns that an expression above computed.
+    pub computed: Vec<String>,
+    /// No edge is buffered so far.
+    pub buffer: Option<String>,
+    pub row_identity: RowIdentity,
+}
+
+/// How the rows of an edge know where they come from.
+#[derive(Serialize)]
+pub struct RowIdentity {
+    pub by: &'static str,
+    pub used_for: Vec<String>,
+}
+
+/// What an operator, or what it keeps, is like at run time.
+#[derive(Serialize)]
+pub struct Properties {
+    pub buffer: String,
+    pub why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Columns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
+}
+
+/// Which columns of how many are stored.
+#[derive(Serialize)]
+pub struct Columns {
+    /// What happens to them: `stored`, `read`, `written`.
+    pub verb: &'static str,
+    pub stored: Vec<String>,
+    /// The others: checked or computed, but not stored.
+    pub dropped: Vec<String>,
+    pub undeclared_fields: bool,
+}
+
+/// How a memory consumer gives way under pressure.
+#[derive(Serialize)]
+pub struct Arbitration {
+    pub priority: u8,
+    pub spills: bool,
+    pub can_pause: bool,
+    pub predicted_peak_bytes: Option<u64>,
+}
+
+/// A stage: labels in plan order, and the tree they form.
+#[derive(Serialize)]
+pub struct Stage {
+    pub driver: String,
+    pub operators: Vec<String>,
+    /// Drawn; not part of the data.
+    #[serde(skip)]
+    pub tree: Vec<String>,
+}
+
+/// What may be spilled.
+#[derive(Serialize)]
+pub struct StorageSummary {
+    pub estimated_spill: EstimatedSpill,
+}
+
+/// Bytes that may be spilled.
+#[derive(Serialize)]
+pub struct EstimatedSpill {
+    pub per_stage: Vec<SpillingStage>,
+    pub total_bytes: Option<u64>,
+    pub any_unknown: bool,
+}
+
+/// A consumer that may spill.
+#[derive(Serialize)]
+pub struct SpillingStage {
+    pub name: String,
+    pub bytes: Option<u64>,
+}
+
+/// What happens to bad rows.
+#[derive(Serialize)]
+pub struct DeadLetterPolicy {
+    /// `fail_fast` or `continue`
+    pub strategy: &'static str,
+    pub max_rate: Option<Rate>,
+    pub type_error_threshold: Option<f64>,
+    pub per_source: Vec<SourcePolicy>,
+}
+
+/// A ceiling on dead letters.
+#[derive(Serialize)]
+pub struct Rate {
+    pub max_rate: f64,
+    pub min_records: u64,
+}
+
+/// What happens to the bad rows of one source.
+#[derive(Serialize)]
+pub struct SourcePolicy {
+    pub source: String,
+    /// Where they are written; null if they are only counted.
+    pub path: Option<String>,
+    pub max_rate: Option<Rate>,
+}
+
+/// A dead-letter file.
+#[derive(Serialize)]
+pub struct DeadLetterFile {
+    pub path: String,
+    pub sources: Vec<String>,
+    /// Whether it also takes rows that have no source.
+    pub merged: bool,
+    pub header: Vec<String>,
+}
+
+/// How many rows pass an operator.
+#[derive(Serialize)]
+pub struct Statistic {
+    pub node: String,
+    pub input_bytes: Option<u64>,
+    pub estimated_rows: Option<u64>,
+    /// Whether the estimate is an upper bound.
+    pub at_most: bool,
+    /// Where the estimate comes from, or why there is none.
+    pub origin: String,
+}
+
+/// The expressions of an operator.
+#[derive(Serialize)]
+pub struct Program {
+    pub node: String,
+    pub steps: Vec<Step>,
+}
+
+/// One expression.
+#[derive(Serialize)]
+pub struct Step {
+    /// `emit`, `let`, `filter`, `distinct`, `check`, `warn`, `branch`, …
+    pub kind: &'static str,
+    /// What it gives a value to, or the branch.
+    pub target: Option<String>,
+    /// As written, on one line.
+    pub text: String,
+    /// The inferred type.
+    #[serde(rename = "type")]
+    pub ty: Option<String>,
+}
+
+/// The memory limit, and who shares it.
+#[derive(Serialize)]
+pub struct Memory {
+    pub limit_bytes: u64,
+    pub backpressure: &'static str,
+    pub spill_above_bytes: u64,
+    pub batch_rows: usize,
+    pub threads: Option<usize>,
+    pub consumers: Vec<Consumer>,
+}
+
+/// State that can grow with the input.
+#[derive(Serialize)]
+pub struct Consumer {
+    pub name: String,
+    pub node: String,
+    pub priority: u8,
+    pub spills: bool,
+    pub why: String,
+}
+
+/// A map that keeps its order.
+pub struct Ordered<T>(pub Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for Ordered<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}

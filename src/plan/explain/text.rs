@@ -1,0 +1,241 @@
+//! The document as sections for people. A section without content is left out.
+
+use super::model::{
+    Arbitration, Columns, DeadLetterFile, Document, EstimatedSpill, Memory, Node, Output, Program, Properties, Rate,
+    SourcePolicy, Stage, Statistic, Step,
+};
+
+/// Where lists of names are broken.
+const WIDTH: usize = 110;
+
+/// Prints the document.
+pub fn text(document: &Document) -> String {
+    let sections = [
+        ("Outputs", table(document.outputs.iter().map(output_row))),
+        ("Plan", table(document.nodes.iter().map(node_row))),
+        ("Physical Properties", properties(&document.node_properties.0)),
+        ("Estimated Spill Volume", spill(&document.storage_summary.estimated_spill)),
+        ("Dead-Letter Output", dead_letters(document)),
+        ("Statistics", table(document.statistics.iter().map(statistic_row))),
+        ("Expressions", blocks(document.expressions.iter().map(program))),
+        ("Memory", memory(&document.memory)),
+        ("Stages", blocks(document.stages.iter().enumerate().map(|(position, stage)| self::stage(position, stage)))),
+    ];
+    let mut text = heading(document);
+    for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+        text.push_str(&format!("\n=== {title} ===\n{}\n", lines.join("\n")));
+    }
+    text
+}
+
+/// A number of bytes, base 1024, rounded to three digits: `97B`, `1.5K`, `512M`.
+pub fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "K", "M"] {
+        if value < 1024.0 {
+            return number(value, unit);
+        }
+        value /= 1024.0;
+    }
+    number(value, "G")
+}
+
+fn number(value: f64, unit: &str) -> String {
+    if value.fract() == 0.0 || value >= 100.0 { format!("{value:.0}{unit}") } else { format!("{value:.1}{unit}") }
+}
+
+fn heading(document: &Document) -> String {
+    let nodes = count(document.nodes.len(), "operator", "operators");
+    format!("PLAN {}: {nodes}, {}\n", document.name, count(document.stages.len(), "stage", "stages"))
+}
+
+fn output_row(output: &Output) -> Vec<String> {
+    let exists = match output.if_exists {
+        "error" => "the run is refused if the file exists",
+        "unique_suffix" => "takes a new name if the file exists",
+        _ => "replaces the file if it exists",
+    };
+    let columns = count(output.columns.len(), "column", "columns");
+    let more = if output.undeclared_fields { " and the undeclared fields" } else { "" };
+    vec![output.sink.clone(), output.path.clone(), format!("{} of {columns}{more}; {exists}", output.format)]
+}
+
+fn node_row(node: &Node) -> Vec<String> {
+    let reads = if node.depends_on.is_empty() { String::new() } else { format!("<- {}", node.depends_on.join(", ")) };
+    let about = node.about.as_ref().map_or_else(String::new, |about| format!("; {about}"));
+    vec![
+        format!("{:>2} {} {} (line {})", node.id, node.kind, node.name, node.line),
+        reads,
+        format!("{}{about}", node.strategy),
+    ]
+}
+
+fn properties(properties: &[(String, Properties)]) -> Vec<String> {
+    blocks(properties.iter().map(|(label, properties)| {
+        let mut lines = vec![format!("{label}:")];
+        lines.extend(properties.columns.as_ref().map(columns).unwrap_or_default());
+        lines.extend(properties.order.map(|order| format!("  order: {order}")));
+        lines.extend(properties.arbitration.as_ref().map(arbitration));
+        lines.push(format!("  why: {}", properties.why));
+        lines.push(format!("  buffer: {}", properties.buffer));
+        lines
+    }))
+}
+
+fn columns(columns: &Columns) -> Vec<String> {
+    let total = columns.stored.len() + columns.dropped.len();
+    let more = if columns.undeclared_fields { ", and the undeclared fields" } else { "" };
+    let mut lines = vec![format!("  columns: {} of {total} {}{more}", columns.stored.len(), columns.verb)];
+    if !columns.dropped.is_empty() {
+        lines.extend(list(&format!("  not {}: ", columns.verb), &columns.dropped));
+    }
+    lines
+}
+
+fn arbitration(arbitration: &Arbitration) -> String {
+    let yes = |flag| if flag { "yes" } else { "no" };
+    let peak = arbitration.predicted_peak_bytes.map_or_else(|| "unknown".to_string(), size);
+    format!(
+        "  arbitration: priority {} | pause {} | spill {} | peak {peak}",
+        arbitration.priority,
+        yes(arbitration.can_pause),
+        yes(arbitration.spills)
+    )
+}
+
+fn spill(spill: &EstimatedSpill) -> Vec<String> {
+    if spill.per_stage.is_empty() {
+        return Vec::new();
+    }
+    let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_string(), size);
+    let rows = spill.per_stage.iter().map(|stage| vec![stage.name.clone(), bytes(stage.bytes)]);
+    table(rows.chain([vec!["total".to_string(), bytes(spill.total_bytes)]]))
+}
+
+fn dead_letters(document: &Document) -> Vec<String> {
+    let policy = &document.dead_letters;
+    if policy.strategy != "continue" {
+        return Vec::new();
+    }
+    let mut lines: Vec<String> = document.dead_letter.iter().flat_map(dead_letter_file).collect();
+    let unwritten: Vec<_> = policy.per_source.iter().filter(|source| source.path.is_none()).collect();
+    if !unwritten.is_empty() {
+        let names: Vec<_> = unwritten.iter().map(|source| source.source.clone()).collect();
+        lines.extend(list("  counted, but not written <- ", &names));
+    }
+    lines.extend(policy.max_rate.as_ref().map(|rate| format!("  {}", rate_text("the run", rate))));
+    lines.extend(policy.per_source.iter().filter_map(source_rate));
+    lines.extend(policy.type_error_threshold.map(|share| {
+        format!("  the run fails if more than {} of a source's rows do not fit their types", percent(share))
+    }));
+    lines
+}
+
+fn dead_letter_file(file: &DeadLetterFile) -> Vec<String> {
+    let sources = if file.sources.is_empty() { "no source".to_string() } else { file.sources.join(", ") };
+    let mut lines = vec![format!("  {} <- {sources}", file.path)];
+    lines.extend(list("    ", &file.header));
+    lines
+}
+
+fn source_rate(source: &SourcePolicy) -> Option<String> {
+    let rate = source.max_rate.as_ref()?;
+    Some(format!("  {}", rate_text(&source.source, rate)))
+}
+
+fn rate_text(of: &str, rate: &Rate) -> String {
+    let rows = if of == "the run" { "rows read" } else { "rows" };
+    let whose = if of == "the run" { String::new() } else { format!(" of {of}") };
+    format!(
+        "the run fails if {} or more of the {rows}{whose} are dead letters, from {} rows on",
+        percent(rate.max_rate),
+        rate.min_records
+    )
+}
+
+/// A share as a percentage, with no more digits than it has.
+fn percent(share: f64) -> String {
+    let rounded = (share * 1e6).round() / 1e4;
+    format!("{rounded} %")
+}
+
+fn statistic_row(statistic: &Statistic) -> Vec<String> {
+    let rows = match (statistic.estimated_rows, statistic.at_most) {
+        (Some(rows), false) => format!("about {rows} rows"),
+        (Some(rows), true) => format!("at most about {rows} rows"),
+        (None, _) => "unknown rows".to_string(),
+    };
+    vec![statistic.node.clone(), rows, statistic.origin.clone()]
+}
+
+fn program(program: &Program) -> Vec<String> {
+    let rows = program.steps.iter().map(step_row);
+    [format!("  {}", program.node)].into_iter().chain(table(rows).into_iter().map(|row| format!("  {row}"))).collect()
+}
+
+fn step_row(step: &Step) -> Vec<String> {
+    let ty = step.ty.as_ref().map_or_else(String::new, |ty| format!(": {ty}"));
+    let target = step.target.as_ref().map_or_else(String::new, |target| format!(" {target}"));
+    vec![format!("{}{target}", step.kind), ty, step.text.clone()]
+}
+
+fn memory(memory: &Memory) -> Vec<String> {
+    let threads = memory.threads.map_or_else(|| "one for each processor".to_string(), |threads| threads.to_string());
+    let mut lines = vec![
+        format!("  limit {}, under pressure above {} (80 %)", size(memory.limit_bytes), size(memory.spill_above_bytes)),
+        format!(
+            "  backpressure {}, batches of at most {} rows, workers: {threads}",
+            memory.backpressure, memory.batch_rows
+        ),
+    ];
+    if memory.consumers.is_empty() {
+        lines.push("  nothing in this plan grows with the input".to_string());
+    }
+    lines.extend(table(memory.consumers.iter().map(|consumer| {
+        let spills = if consumer.spills { "spills" } else { "can't spill" };
+        vec![consumer.name.clone(), format!("priority {}, {spills}: {}", consumer.priority, consumer.why)]
+    })));
+    lines
+}
+
+fn stage(position: usize, stage: &Stage) -> Vec<String> {
+    let first = format!("  {} each worker takes a block of {} at a time through", position + 1, stage.driver);
+    [first].into_iter().chain(stage.tree.iter().map(|line| format!("      {line}"))).collect()
+}
+
+/// Rows with aligned cells; the last cell of a row is not padded, and empty columns take no room.
+fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().filter(|(column, _)| width(*column) > Some(0));
+        let cells: Vec<_> = cells.map(|(column, cell)| format!("{cell:<0$}", width(column).unwrap_or(0))).collect();
+        format!("  {}", cells.join("  ")).trim_end().to_string()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Blocks with an empty line between them.
+fn blocks(blocks: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
+    let blocks: Vec<Vec<String>> = blocks.into_iter().collect();
+    blocks.join(&String::new())
+}
+
+/// Names behind a head, on as many lines as they need, aligned behind the head.
+fn list(head: &str, names: &[String]) -> Vec<String> {
+    let indent = " ".repeat(head.chars().count());
+    let mut lines = vec![head.to_string()];
+    for (position, name) in names.iter().enumerate() {
+        let comma = if position + 1 < names.len() { ", " } else { "" };
+        let line = lines.last().expect("there is the head");
+        if position > 0 && line.chars().count() + name.chars().count() > WIDTH {
+            lines.push(indent.clone());
+        }
+        lines.last_mut().expect("there is the head").push_str(&format!("{name}{comma}"));
+    }
+    lines.into_iter().map(|line| line.trim_end().to_string()).collect()
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
