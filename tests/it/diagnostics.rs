@@ -4,7 +4,7 @@ use clinker::diagnostics::render::{json, rich, short};
 use clinker::diagnostics::{Code, Diagnostic, FileId, SourceMap, Span};
 use proptest::prelude::*;
 
-use crate::support::assert_snapshot;
+use crate::support::{assert_snapshot, path};
 
 /// The span of the `nth` (from 0) appearance of `needle` in a file.
 fn find(sources: &SourceMap, file: FileId, needle: &str, nth: usize) -> Span {
@@ -146,4 +146,21 @@ fn codes_are_unique_and_parse_back() {
         assert!(seen.insert(code.as_str()), "{code} is registered twice");
         assert_eq!(code.as_str().parse(), Ok(*code));
     }
+}
+
+/// Every code has a page whose title names it, long enough to say something, and stands in the table of all codes.
+#[test]
+fn every_code_has_a_page() {
+    let table = std::fs::read_to_string(path("docs/src/diagnostics/README.md")).expect("the table is there");
+    for code in Code::ALL {
+        let (title, body) = code.page().split_once('\n').unwrap_or((code.page(), ""));
+        assert_eq!(title, format!("# {code}: {}", code.title()), "title of docs/src/diagnostics/{code}.md");
+        assert!(body.lines().count() >= 12, "docs/src/diagnostics/{code}.md says next to nothing");
+        assert!(body.contains("\n## How to correct it\n"), "docs/src/diagnostics/{code}.md does not say what to do");
+        let row = format!("| [{code}]({code}.md) | {} |\n", code.title());
+        assert!(table.contains(&row), "docs/src/diagnostics/README.md lacks the row {row}");
+    }
+    assert_eq!(table.matches(".md) |").count(), Code::ALL.len(), "the table lists a code that does not exist");
+    let pages = std::fs::read_dir(path("docs/src/diagnostics")).expect("the folder is there");
+    assert_eq!(pages.count(), Code::ALL.len() + 1, "a page without a code");
 }
