@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::exec::DEFAULT_BLOCK_SIZE;
+use crate::plan::explain;
 use crate::syntax::pipeline::size::parse_size;
 
 /// Compiles data pipelines and runs them.
@@ -60,8 +61,8 @@ pub(super) struct PipelineArgs {
 pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) pipeline: PipelineArgs,
-    /// How findings are shown
-    #[arg(long, value_enum, default_value_t = ReportFormat::Rich, value_name = "FORMAT")]
+    /// How findings are shown: rich (with source lines), short (one line each), or json (on standard output)
+    #[arg(long, value_enum, default_value_t = ReportFormat::Rich, value_name = "FORMAT", hide_possible_values = true)]
     pub(super) format: ReportFormat,
 }
 
@@ -85,7 +86,7 @@ pub(super) struct RunArgs {
     /// Print the plan instead of running it: text, json or yaml
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     #[arg(value_parser = explain_format)]
-    pub(super) explain: Option<PlanFormat>,
+    pub(super) explain: Option<explain::Format>,
     /// Memory for what grows with the input, such as 512M; overrides the pipeline's `memory.limit`
     #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
     pub(super) memory_limit: Option<MemoryLimit>,
@@ -96,13 +97,13 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) force: bool,
     /// Number of workers; never changes what is written [default: the pipeline's, else one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) threads: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(super) threads: Option<usize>,
     /// What `$pipeline.batch_id` is [default: a fresh UUID]
     #[arg(long, value_name = "ID")]
     pub(super) batch_id: Option<String>,
-    /// How much is said: the closing summary is `info`
-    #[arg(long, value_enum, default_value_t = LogLevel::Info, value_name = "LEVEL")]
+    /// How much is said: error, warn (adds warnings), info (adds the closing summary), debug, trace
+    #[arg(long, value_enum, default_value_t = LogLevel::Info, value_name = "LEVEL", hide_possible_values = true)]
     pub(super) log_level: LogLevel,
     /// Print nothing on standard output
     #[arg(long)]
@@ -114,14 +115,6 @@ pub(super) struct RunArgs {
     /// Not an option, but people look for it
     #[arg(long, hide = true, value_name = "SHARE", num_args = 0..=1, value_parser = error_threshold)]
     _error_threshold: Option<String>,
-}
-
-/// How a plan is printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum PlanFormat {
-    Text,
-    Json,
-    Yaml,
 }
 
 /// What `--memory-limit` gives; a blank value counts as not given.
@@ -153,11 +146,11 @@ pub(super) struct ExplainArgs {
     pub(super) list: bool,
 }
 
-fn explain_format(text: &str) -> Result<PlanFormat, String> {
+fn explain_format(text: &str) -> Result<explain::Format, String> {
     match text {
-        "text" => Ok(PlanFormat::Text),
-        "json" => Ok(PlanFormat::Json),
-        "yaml" => Ok(PlanFormat::Yaml),
+        "text" => Ok(explain::Format::Text),
+        "json" => Ok(explain::Format::Json),
+        "yaml" => Ok(explain::Format::Yaml),
         "dot" | "analyze" => Err(format!("this version does not print `{text}` yet; it prints text, json and yaml")),
         _ => Err("choose text, json or yaml".to_owned()),
     }
@@ -165,6 +158,10 @@ fn explain_format(text: &str) -> Result<PlanFormat, String> {
 
 fn memory_limit(text: &str) -> Result<MemoryLimit, &'static str> {
     if text.trim().is_empty() { Ok(MemoryLimit(None)) } else { parse_size(text).map(|bytes| MemoryLimit(Some(bytes))) }
+}
+
+fn threads(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|threads| (1..=1024).contains(threads)).ok_or("write a number from 1 to 1024")
 }
 
 fn error_threshold(_: &str) -> Result<String, &'static str> {

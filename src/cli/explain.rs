@@ -26,8 +26,24 @@ fn page(code: Code) -> String {
         code.title(),
         severity(code),
         category(code),
-        body.trim()
+        for_terminals(body.trim())
     )
+}
+
+/// Markdown as plain text: examples indented instead of fenced, headings without their marks.
+fn for_terminals(markdown: &str) -> String {
+    let mut fenced = false;
+    let mut lines = Vec::new();
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if fenced {
+            lines.push(format!("    {line}").trim_end().to_owned());
+        } else {
+            lines.push(line.strip_prefix("## ").map_or(line.to_owned(), |heading| format!("{heading}:")));
+        }
+    }
+    lines.join("\n")
 }
 
 fn list() -> String {

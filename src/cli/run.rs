@@ -10,6 +10,7 @@ use super::{DEAD_LETTERS, IO, OK, REFUSED, check, compile, output, signals, summ
 use crate::diagnostics::{Diagnostics, SourceMap};
 use crate::driver::Compilation;
 use crate::exec::{self, Failure, Options, Report};
+use crate::plan::explain::{self, Facts, Format};
 use crate::plan::physical::{OperatorKind, PhysicalPlan};
 
 /// Runs a pipeline, or does what the flags ask for instead. Gives the exit code.
@@ -26,7 +27,10 @@ pub(super) fn run(args: &RunArgs) -> u8 {
     }
     compile::show(&sources, &diagnostics.sorted(), args.log_level >= LogLevel::Warn);
     match plan {
-        Some(plan) => execute(args, &sources, &plan),
+        Some(plan) => match args.explain {
+            Some(format) => explain_plan(&sources, &plan, format),
+            None => execute(args, &sources, &plan),
+        },
         None => {
             output::error_line(&format!("\nrun refused: {}", compile::counts(&diagnostics)));
             REFUSED
@@ -38,12 +42,17 @@ fn options(args: &RunArgs, plan: &PhysicalPlan) -> Options {
     let processors = || thread::available_parallelism().map_or(1, NonZero::get);
     Options {
         base_dir: compile::base_dir(&args.pipeline),
-        threads: args.threads.map(usize::from).or(plan.settings.threads).unwrap_or_else(processors),
+        threads: args.threads.or(plan.settings.threads).unwrap_or_else(processors),
         batch_id: args.batch_id.clone(),
         force: args.force,
         spill_dir: args.spill_dir.clone(),
         block_size: args.block_size as usize,
     }
+}
+
+fn explain_plan(sources: &SourceMap, plan: &PhysicalPlan, format: Format) -> u8 {
+    let text = explain::render(plan, sources, format, &Facts::default());
+    if output::document(&text) { OK } else { IO }
 }
 
 fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan) -> u8 {

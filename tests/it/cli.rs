@@ -1,6 +1,11 @@
 //! The program as a user meets it: arguments, texts, exit codes.
 
+use std::process::{Command, Stdio};
+
+use clinker::diagnostics::Code;
 use clinker::syntax::pipeline::size::parse_size;
+
+use crate::support::{assert_snapshot, root};
 
 #[test]
 fn sizes() {
@@ -20,4 +25,135 @@ fn sizes() {
     {
         assert!(parse_size(text).is_err(), "{text:?}");
     }
+}
+
+/// What the program did.
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Outcome {
+    /// Everything in one text, for snapshots.
+    fn transcript(&self) -> String {
+        let code = self.code.map_or("killed".to_owned(), |code| code.to_string());
+        format!("exit code {code}\n--- stdout\n{}--- stderr\n{}", self.stdout, self.stderr)
+    }
+}
+
+/// Runs the program in the crate's folder.
+fn clinker(args: &[&str]) -> Outcome {
+    let output = Command::new(env!("CARGO_BIN_EXE_clinker"))
+        .args(args)
+        .current_dir(root())
+        .env_remove("COLUMNS")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts");
+    let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
+    Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[test]
+fn help_texts() {
+    for (name, args) in [
+        ("help", &["--help"][..]),
+        ("help-check", &["check", "--help"]),
+        ("help-run", &["run", "--help"]),
+        ("help-explain", &["explain", "--help"]),
+    ] {
+        let outcome = clinker(args);
+        assert_eq!((outcome.code, &*outcome.stderr), (Some(0), ""), "{args:?}");
+        assert_snapshot(&format!("cli/{name}"), &outcome.stdout);
+    }
+    let version = clinker(&["--version"]);
+    assert_eq!((version.code, version.stdout), (Some(0), format!("clinker {}\n", env!("CARGO_PKG_VERSION"))));
+}
+
+/// Wrong usage ends with 1, says why on standard error, and does nothing.
+#[test]
+fn usage_errors() {
+    let mut transcript = String::new();
+    for args in [
+        &[][..],
+        &["bogus"],
+        &["run"],
+        &["run", "a.yaml", "b.yaml"],
+        &["run", "a.yaml", "--bogus"],
+        &["run", "a.yaml", "--threads", "0"],
+        &["run", "a.yaml", "--threads", "many"],
+        &["run", "a.yaml", "--memory-limit", "4GB"],
+        &["run", "a.yaml", "--memory-limit=-1"],
+        &["run", "a.yaml", "--explain=dot"],
+        &["run", "a.yaml", "--explain=analyze"],
+        &["run", "a.yaml", "--explain=xml"],
+        &["run", "a.yaml", "--explain", "--dry-run"],
+        &["run", "a.yaml", "--log-level", "loud"],
+        &["run", "a.yaml", "--error-threshold", "0.1"],
+        &["run", "a.yaml", "--base-dir", "no/such/folder"],
+        &["run", "a.yaml", "--spill-dir", "Cargo.toml"],
+        &["check", "a.yaml", "--format", "xml"],
+        &["check", "a.yaml", "--base-dir", "no/such/folder"],
+        &["explain"],
+        &["explain", "--code", "E203", "--list"],
+        &["explain", "--code", "e203"],
+        &["explain", "--code", "E23"],
+        &["explain", "--code", "nonsense"],
+    ] {
+        let outcome = clinker(args);
+        assert_eq!((outcome.code, &*outcome.stdout), (Some(1), ""), "{args:?}\n{}", outcome.stderr);
+        transcript += &format!("$ clinker {}\n{}\n", args.join(" "), outcome.stderr);
+    }
+    assert_snapshot("cli/usage-errors", &transcript);
+}
+
+#[test]
+fn a_pipeline_file_that_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let latin = folder.path().join("latin.yaml");
+    std::fs::write(&latin, b"pipeline:\n  name: caf\xe9\n").expect("the file is written");
+    let latin = latin.to_str().expect("the folder's name is text");
+    let mut transcript = String::new();
+    for args in [&["check", "no.yaml"][..], &["check", "src"], &["check", latin], &["run", "no.yaml"]] {
+        let outcome = clinker(args);
+        assert_eq!(outcome.code, Some(1), "{args:?}");
+        transcript += &format!("$ clinker {}\n{}\n", args.join(" "), outcome.transcript());
+    }
+    assert_snapshot("cli/unreadable", &transcript.replace(latin, "latin.yaml"));
+    let json = clinker(&["check", "no.yaml", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&json.stdout).expect("it is JSON");
+    assert_eq!((json.code, &*json.stderr, &found[0]["code"]), (Some(1), "", &"E000".into()));
+}
+
+#[test]
+fn explains_every_code() {
+    assert_snapshot("cli/explain-code", &clinker(&["explain", "--code", "E203"]).transcript());
+    let list = clinker(&["explain", "--list"]);
+    assert_snapshot("cli/explain-list", &list.transcript());
+    for (line, code) in list.stdout.lines().zip(Code::ALL) {
+        assert!(line.starts_with(code.as_str()) && line.ends_with(code.title()), "{line}");
+    }
+    assert_eq!(list.stdout.lines().count(), Code::ALL.len());
+}
+
+/// A reader that goes away is not an error; a full disk is one, and not a crash.
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_output_fails() {
+    let with_stdout = |stdout: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_clinker"));
+        let child = command.args(["explain", "--list"]).stdout(stdout).stderr(Stdio::piped()).spawn();
+        child.expect("the program starts")
+    };
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let output = with_stdout(full.into()).wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(4));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("error: can't write to standard output"), "{stderr}");
+
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = with_stdout(writer.into()).wait_with_output().expect("the program ends");
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
