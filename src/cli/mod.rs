@@ -17,7 +17,7 @@ mod output;
 mod progress;
 mod run;
 mod signals;
-mod summary;
+pub mod summary;
 
 use std::panic;
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::exec::{NodeReport, PublishedFile, Report};
 
 /// The summary as text: the first line for programs, then one screen for people.
-pub(super) fn summary(report: &Report, peak_resident: Option<u64>) -> String {
+pub fn summary(report: &Report, peak_resident: Option<u64>) -> String {
     let Report { total, ok, written, dlq, .. } = report;
     let mut text = format!("Pipeline complete: {total} total, {ok} ok, {written} written, {dlq} dlq\n");
     text.push_str(&node_table(&report.nodes));
@@ -20,7 +20,7 @@ pub(super) fn summary(report: &Report, peak_resident: Option<u64>) -> String {
 }
 
 /// The most memory the process ever had resident, where the system tells.
-pub(super) fn peak_resident() -> Option<u64> {
+pub fn peak_resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -98,7 +98,7 @@ fn resources(report: &Report, peak_resident: Option<u64>) -> String {
         let _ = write!(text, ", peak memory {}", size(peak));
     }
     if report.peak_reserved > 0 {
-        let _ = write!(text, ", of it under the limit {}", size(report.peak_reserved));
+        let _ = write!(text, ", {} reserved", size(report.peak_reserved));
     }
     text
 }
@@ -119,7 +119,7 @@ fn grouped(number: u64) -> String {
 /// Bytes with a suffix that memory sizes have too: powers of 1024.
 fn size(bytes: u64) -> String {
     let (factor, suffix) = match bytes {
-        0..1024 => return format!("{bytes} B"),
+        0..1024 => return format!("{bytes}B"),
         1024..0x10_0000 => (1024.0, 'K'),
         0x10_0000..0x4000_0000 => (1_048_576.0, 'M'),
         _ => (1_073_741_824.0, 'G'),

@@ -1,8 +1,11 @@
 //! The program as a user meets it: arguments, texts, exit codes.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use clinker::cli::summary::summary;
 use clinker::diagnostics::Code;
+use clinker::exec::{NodeReport, PublishedFile, Report};
 use clinker::syntax::pipeline::size::parse_size;
 
 use crate::support::{assert_snapshot, root};
@@ -156,4 +159,53 @@ fn standard_output_fails() {
     drop(reader);
     let output = with_stdout(writer.into()).wait_with_output().expect("the program ends");
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+fn node(label: &str, counts: [u64; 6]) -> NodeReport {
+    let [rows_in, rows_out, rejected, filtered, duplicates, warned] = counts;
+    NodeReport { label: label.to_owned(), rows_in, rows_out, rejected, filtered, duplicates, warned }
+}
+
+fn published(path: &str, rows: u64, dead_letters: bool) -> PublishedFile {
+    PublishedFile { path: path.to_owned(), rows, dead_letters }
+}
+
+#[test]
+fn closing_summary() {
+    let busy = Report {
+        total: 3_367_760,
+        ok: 3_279_013,
+        written: 3_300_000,
+        dlq: 3,
+        nodes: vec![
+            node("source.flights", [3_367_760, 3_367_758, 2, 0, 0, 0]),
+            node("transform.clean", [3_367_758, 3_300_000, 1, 67_757, 0, 12]),
+            node("route.by_delay", [3_300_000, 3_300_000, 0, 0, 0, 0]),
+            node("output.late", [300_000, 300_000, 0, 0, 0, 0]),
+            node("output.on_time", [3_000_000, 3_000_000, 0, 0, 0, 0]),
+        ],
+        outputs: vec![
+            published("out/late.csv", 300_000, false),
+            published("out/on_time.csv", 3_000_000, false),
+            published("dlq.csv", 3, true),
+        ],
+        warnings: Vec::new(),
+        bytes_read: 310 << 20,
+        elapsed: Duration::from_millis(1_234),
+        peak_reserved: 0,
+    };
+    let quiet = Report {
+        total: 1,
+        ok: 0,
+        written: 0,
+        dlq: 1,
+        nodes: vec![node("source.s", [1, 1, 0, 0, 0, 0]), node("transform.t", [1, 0, 1, 0, 0, 0])],
+        outputs: vec![published("ü.csv", 0, false)],
+        bytes_read: 12,
+        elapsed: Duration::from_micros(1_530),
+        peak_reserved: 2_048,
+        ..busy.clone()
+    };
+    let text = format!("{}\n\n{}", summary(&busy, Some(24 << 20)), summary(&quiet, None));
+    assert_snapshot("cli/summary", &text);
 }
