@@ -1,5 +1,14 @@
 //! YAML text as a tree in which every value has its byte span and scalar style.
 
+mod block;
+mod decoded;
+mod errors;
+mod escape;
+mod flow;
+mod scalar;
+mod syntax_errors;
+mod tree;
+
 use crate::diagnostics::{Diagnostics, FileId, Span};
 use crate::syntax::text_map::TextMap;
 
@@ -62,11 +71,22 @@ pub struct Entry {
     pub value: Node,
 }
 
+impl Scalar {
+    /// Whether it stands for no value: nothing at all, `~` or `null`, without quotes.
+    pub fn is_null(&self) -> bool {
+        self.style == ScalarStyle::Plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
+    }
+}
+
 /// Reads one YAML document.
 ///
-/// Reports E000 for text that is not YAML, duplicate keys, custom tags, unknown anchors, a second document and
-/// nesting deeper than the bound, and goes on where it can. `None` if nothing could be read.
+/// Reports E000 for text that is not YAML, duplicate keys, tags, unknown anchors, merge keys, keys that are no
+/// scalars, a second document and nesting deeper than the bound. Goes on behind what is wrong in the tree; gives
+/// `None` for text that is not YAML, and, without a report, for text that holds nothing.
 pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
-    let _ = (file, text, diagnostics);
-    None
+    if u32::try_from(text.len()).is_err() {
+        diagnostics.push(errors::too_large(file));
+        return None;
+    }
+    tree::build(file, text, diagnostics)
 }
