@@ -4,6 +4,8 @@ use super::args::{CheckArgs, ReportFormat};
 use super::{IO, OK, REFUSED, compile, output};
 use crate::diagnostics::render::{Format, render};
 use crate::diagnostics::{Diagnostics, SourceMap};
+use crate::driver::Compilation;
+use crate::exec::{self, Mode, Options};
 
 /// Checks a pipeline and prints what was found. Gives the exit code.
 pub(super) fn check(args: &CheckArgs) -> u8 {
@@ -11,8 +13,12 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
         output::error_line(&problem);
         return REFUSED;
     }
-    let compilation = compile::compile(&args.pipeline, None);
-    report(args.format, &compilation.sources, &compilation.diagnostics)
+    let Compilation { sources, mut diagnostics, plan } = compile::compile(&args.pipeline, None);
+    if let Some(plan) = plan {
+        let options = Options { base_dir: compile::base_dir(&args.pipeline), ..Options::default() };
+        exec::preflight(&plan, &options, Mode::Check).into_iter().for_each(|found| diagnostics.push(found));
+    }
+    report(args.format, &sources, &diagnostics)
 }
 
 /// Prints findings and, for people, how many there are.

@@ -9,7 +9,7 @@ use super::progress::Watcher;
 use super::{DEAD_LETTERS, IO, OK, REFUSED, check, compile, output, signals, summary};
 use crate::diagnostics::{Diagnostics, SourceMap};
 use crate::driver::Compilation;
-use crate::exec::{self, Failure, Options, Report};
+use crate::exec::{self, Failure, Mode, Options, Report};
 use crate::plan::explain::{self, Facts, Format};
 use crate::plan::physical::{OperatorKind, PhysicalPlan};
 
@@ -20,21 +20,36 @@ pub(super) fn run(args: &RunArgs) -> u8 {
         output::error_line(&problem);
         return REFUSED;
     }
-    let compilation = compile::compile(&args.pipeline, args.memory_limit.and_then(|limit| limit.0));
-    let Compilation { sources, diagnostics, plan } = compilation;
-    if args.dry_run {
-        return dry_run(args, &sources, &diagnostics, plan.as_ref());
+    let Compilation { sources, mut diagnostics, plan } =
+        compile::compile(&args.pipeline, args.memory_limit.and_then(|limit| limit.0));
+    let options = plan.as_ref().map(|plan| options(args, plan));
+    let planned = plan.as_ref().zip(options.as_ref());
+    if let (Some((plan, options)), None) = (planned, args.explain) {
+        let mode = if args.dry_run { Mode::Check } else { Mode::Run };
+        exec::preflight(plan, options, mode).into_iter().for_each(|found| diagnostics.push(found));
     }
     compile::show(&sources, &diagnostics.sorted(), args.log_level >= LogLevel::Warn);
-    match plan {
-        Some(plan) => match args.explain {
-            Some(format) => explain_plan(&sources, &plan, format),
-            None => execute(args, &sources, &plan),
-        },
-        None => {
-            output::error_line(&format!("\nrun refused: {}", compile::counts(&diagnostics)));
-            REFUSED
-        }
+    match planned {
+        Some((plan, options)) if !diagnostics.has_errors() => go(args, &sources, &diagnostics, plan, options),
+        _ if args.dry_run => refuse(&check::closing_line(&diagnostics)),
+        _ => refuse(&format!("run refused: {}", compile::counts(&diagnostics))),
+    }
+}
+
+fn refuse(line: &str) -> u8 {
+    output::error_line(&format!("\n{line}"));
+    REFUSED
+}
+
+/// Does what the flags ask for with a plan that can run.
+fn go(args: &RunArgs, sources: &SourceMap, diagnostics: &Diagnostics, plan: &PhysicalPlan, options: &Options) -> u8 {
+    if args.dry_run {
+        output::error_line(&check::closing_line(diagnostics));
+        return if args.quiet || output::document(&outputs(plan)) { OK } else { IO };
+    }
+    match args.explain {
+        Some(format) => explain_plan(sources, plan, options, format),
+        None => execute(args, sources, plan, options),
     }
 }
 
@@ -50,12 +65,13 @@ fn options(args: &RunArgs, plan: &PhysicalPlan) -> Options {
     }
 }
 
-fn explain_plan(sources: &SourceMap, plan: &PhysicalPlan, format: Format) -> u8 {
-    let text = explain::render(plan, sources, format, &Facts::default());
+fn explain_plan(sources: &SourceMap, plan: &PhysicalPlan, options: &Options, format: Format) -> u8 {
+    let facts = Facts { input_bytes: exec::input_bytes(plan, options) };
+    let text = explain::render(plan, sources, format, &facts);
     if output::document(&text) { OK } else { IO }
 }
 
-fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan) -> u8 {
+fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &Options) -> u8 {
     let stop = match signals::watch() {
         Ok(stop) => stop,
         Err(error) => {
@@ -66,7 +82,7 @@ fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan) -> u8 {
     let warnings = args.log_level >= LogLevel::Warn;
     let progress = output::on_terminal() && args.log_level >= LogLevel::Info;
     let watcher = Watcher::new(sources, stop, progress, warnings);
-    let outcome = exec::run(plan, &options(args, plan), &watcher);
+    let outcome = exec::run(plan, options, &watcher);
     watcher.finish();
     match outcome {
         Ok(report) => completed(args, sources, &report),
@@ -92,17 +108,6 @@ fn failed(sources: &SourceMap, failure: &Failure) -> u8 {
         None => output::error_line("run interrupted: nothing was published"),
     }
     failure.exit_code
-}
-
-fn dry_run(args: &RunArgs, sources: &SourceMap, diagnostics: &Diagnostics, plan: Option<&PhysicalPlan>) -> u8 {
-    compile::show(sources, &diagnostics.sorted(), args.log_level >= LogLevel::Warn);
-    output::error_line(&check::closing_line(diagnostics));
-    match plan {
-        Some(_) if args.quiet => OK,
-        Some(plan) if !output::document(&outputs(plan)) => IO,
-        Some(_) => OK,
-        None => REFUSED,
-    }
 }
 
 /// The files that a run would write, one a line.

