@@ -1,6 +1,7 @@
 //! Generates the CXL parser from `grammar/cxl.lalrpop`.
 
 fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=grammar/cxl.lalrpop");
     lalrpop::Configuration::new()
         .set_in_dir("grammar")

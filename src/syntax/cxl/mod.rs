@@ -1,13 +1,33 @@
-//! CXL text as a tree.
+//! CXL text as a tree, and a tree as text.
 //!
-//! The lexer (`lexer`) turns text into tokens whose offsets are already those of the file, and decides where a
-//! newline ends a statement; the LALRPOP grammar in `grammar/cxl.lalrpop` builds the tree (`ast`) from them.
+//! The lexer (`lexer`) turns text into tokens whose spans are already those of the file; `statements` decides where a
+//! line end ends a statement and cuts the tokens there; the LALRPOP grammar in `grammar/cxl.lalrpop`, with the actions
+//! of `builder`, makes the tree (`ast`) of each statement, so that every broken statement is reported and the others
+//! survive. `mistakes` puts what the grammar refuses into words, `print` writes a tree back as text. Nothing here knows
+//! what a name refers to or whether this version runs what is written.
 
 pub mod ast;
+mod builder;
 pub mod lexer;
+mod literals;
+mod misspelt;
+mod mistakes;
+mod parse;
+pub mod print;
+pub mod statements;
+pub mod token;
 
-use crate::diagnostics::{Diagnostics, Span};
+pub use builder::{MAX_HEIGHT, MAX_NESTING};
+pub use parse::{MAX_BYTES, parse_expression, parse_program};
+
+use crate::diagnostics::Span;
 use crate::syntax::text_map::TextMap;
+
+lalrpop_util::lalrpop_mod!(
+    #[allow(clippy::all, clippy::disallowed_types, missing_docs, unused, reason = "generated code")]
+    grammar,
+    "/cxl.rs"
+);
 
 /// A CXL text as it stands in a pipeline file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,17 +38,4 @@ pub struct Source {
     pub map: TextMap,
     /// The whole scalar in the file.
     pub span: Span,
-}
-
-/// Parses a program. Reports E202 for each statement that does not parse and leaves it out, with
-/// [`ast::Program::complete`] set to false.
-pub fn parse_program(source: &Source, diagnostics: &mut Diagnostics) -> ast::Program {
-    let _ = diagnostics;
-    ast::Program { statements: Vec::new(), complete: true, span: source.span }
-}
-
-/// Parses a single expression. Reports E202 and gives [`ast::ExprKind::Error`] where it does not parse.
-pub fn parse_expression(source: &Source, diagnostics: &mut Diagnostics) -> ast::Expr {
-    let _ = diagnostics;
-    ast::Expr { kind: ast::ExprKind::Error, span: source.span }
 }

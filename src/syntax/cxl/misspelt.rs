@@ -1,0 +1,94 @@
+//! Characters and operators that CXL does not have, and what to write in their place.
+
+use super::lexer::Lexer;
+use crate::diagnostics::{Code, Diagnostic, Span};
+
+/// Operators of other languages: spelling, what to write, and a certain replacement.
+const FOREIGN: &[(&str, &str, Option<&str>)] = &[
+    ("===", "`==` compares", Some("==")),
+    ("!==", "`!=` compares", Some("!=")),
+    ("<=>", "compare with `<`, `==` or `>`", None),
+    ("&&", "write `and`", Some("and")),
+    ("||", "write `or`; texts are joined with `+`", None),
+    ("<>", "write `!=`", Some("!=")),
+    ("=<", "write `<=`", Some("<=")),
+    ("::", "members are written with one `.`", Some(".")),
+    ("->", "write `=>`", Some("=>")),
+    ("**", "there is no power operator; multiply instead", None),
+    ("++", "write `+ 1`; texts are joined with one `+`", None),
+    ("+=", "write the whole sum, as in `emit total = total + 1`", None),
+    ("-=", "write the whole difference, as in `emit rest = rest - 1`", None),
+    ("*=", "write the whole product", None),
+    ("/=", "`!=` compares; `/` divides", None),
+    ("//", "a comment starts with `#`; `/` divides", None),
+    ("/*", "a comment starts with `#` and ends with the line", None),
+    ("?.", "write `.`: a member of null is null", Some(".")),
+    ("&", "write `and`", Some("and")),
+    ("|", "write `or`", Some("or")),
+    (";", "write each statement on a line of its own", Some("\n")),
+    ("?", "`a ?? b` gives `b` where `a` is null; a choice is written `if … then … else …`", None),
+    ("^", "there is no such operator", None),
+    ("~", "a text is searched with `.find(\"pattern\")`", None),
+    ("@", "a column is read by its plain name", None),
+    ("`", "a column is read by its plain name, a text stands in `\"`", None),
+    ("\\", "a line goes on by itself inside brackets and behind an operator", None),
+];
+
+/// The operator of another language at the lexer's place, with its length.
+pub(super) fn symbol(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
+    let rest = lexer.rest();
+    if rest.starts_with("!") && !rest.starts_with("!=") {
+        return Some((1, bang(lexer)));
+    }
+    let (text, help, replacement) =
+        FOREIGN.iter().find(|(text, ..)| rest.starts_with(text) && !rest.starts_with("??"))?;
+    let span = lexer.span(lexer.at, lexer.at + text.len());
+    let kind =
+        if matches!(*text, "/*" | "//" | "@" | "`" | "\\" | ";") { "not part of CXL" } else { "not an operator" };
+    let diagnostic = Diagnostic::error(Code::E202, format!("`{text}` is {kind}")).label(span, "").help(*help);
+    let fixed = match replacement {
+        Some(replacement) => diagnostic.fix(span, *replacement),
+        None => diagnostic,
+    };
+    Some((text.len(), fixed))
+}
+
+fn bang(lexer: &Lexer<'_, '_>) -> Diagnostic {
+    let span = lexer.span(lexer.at, lexer.at + 1);
+    let spaced = lexer.rest()[1..].starts_with([' ', '\t']);
+    Diagnostic::error(Code::E202, "`!` is not an operator")
+        .label(span, "")
+        .help("write `not`")
+        .fix(span, if spaced { "not" } else { "not " })
+}
+
+/// A `$` without a name.
+pub(super) fn lone_dollar(span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E202, "a name is missing behind `$`")
+        .label(span, "")
+        .help("variables are written like `$vars.rate` or `$pipeline.name`")
+}
+
+/// A character that stands nowhere in CXL outside of texts.
+pub(super) fn character(c: char, span: Span) -> Diagnostic {
+    let shown: String = c.escape_debug().collect();
+    let diagnostic =
+        Diagnostic::error(Code::E202, format!("the character `{shown}` is not part of CXL")).label(span, "");
+    match c {
+        '“' | '”' | '„' | '‘' | '’' | '«' | '»' => {
+            diagnostic.help("a text stands in straight quotes, `\"` or `'`")
+        }
+        '\u{a0}' | '\u{2007}' | '\u{202f}' | '\u{3000}' | '\u{feff}' | '\u{200b}' => {
+            diagnostic.help("it looks like a space: write a plain one").fix(span, " ")
+        }
+        '−' | '–' | '—' => diagnostic.help("write `-`").fix(span, "-"),
+        '×' => diagnostic.help("write `*`").fix(span, "*"),
+        '÷' => diagnostic.help("write `/`").fix(span, "/"),
+        '≤' => diagnostic.help("write `<=`").fix(span, "<="),
+        '≥' => diagnostic.help("write `>=`").fix(span, ">="),
+        '≠' => diagnostic.help("write `!=`").fix(span, "!="),
+        '…' => diagnostic,
+        c if c.is_alphabetic() => diagnostic.help("names are made of the letters a to z, digits and `_`"),
+        _ => diagnostic,
+    }
+}

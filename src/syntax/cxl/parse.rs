@@ -1,0 +1,132 @@
+//! Programs and expressions, statement by statement.
+
+use super::Source;
+use super::ast::{Expr, ExprKind, Program, Statement, StatementKind};
+use super::builder::Builder;
+use super::grammar::{ExprParser, StatementParser};
+use super::lexer::{self, Lexed};
+use super::mistakes::{self, Place};
+use super::statements::{self, RawStatement};
+use super::token::{Tok, Token};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
+
+/// How long a program may be.
+pub const MAX_BYTES: usize = 65_536;
+
+/// Parses a program. Reports E202 for each statement that does not parse and leaves it out, with
+/// [`Program::complete`] set to false.
+pub fn parse_program(source: &Source, diagnostics: &mut Diagnostics) -> Program {
+    let mut program = Program { statements: Vec::new(), complete: true, span: source.span };
+    let Some((raws, near_dates)) = read(source, diagnostics) else {
+        return Program { complete: false, ..program };
+    };
+    let mut parser = Parser { diagnostics, near_dates: &near_dates, complete: true };
+    program.statements = parser.statements(raws);
+    program.complete = parser.complete;
+    mistakes::late_use(&program.statements, diagnostics);
+    program
+}
+
+/// Parses a single expression. Reports E202 and gives [`ExprKind::Error`] where it does not parse.
+pub fn parse_expression(source: &Source, diagnostics: &mut Diagnostics) -> Expr {
+    let error = Expr { kind: ExprKind::Error, span: source.span };
+    let Some((raws, near_dates)) = read(source, diagnostics) else { return error };
+    let mut raws = raws.into_iter();
+    let Some(raw) = raws.next() else {
+        diagnostics.push(mistakes::empty(source.span));
+        return error;
+    };
+    let next = raws.next();
+    if raw.broken || raws.any(|raw| raw.broken) {
+        return error;
+    }
+    let place = Place { tokens: &raw.tokens, near_dates: &near_dates, statement: false };
+    let parsed = match (mistakes::not_an_expression(&raw), next) {
+        (Some(diagnostic), _) => Err(diagnostic),
+        (None, Some(next)) => expression(&raw, &place).and_then(|_| Err(mistakes::second_line(&next))),
+        (None, None) => expression(&raw, &place),
+    };
+    parsed.unwrap_or_else(|diagnostic| {
+        diagnostics.push(diagnostic);
+        error
+    })
+}
+
+type NearDates = Vec<(usize, Span)>;
+
+/// The statements of a text. `None` if it is too long to be read.
+fn read<'input>(
+    source: &'input Source,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Vec<RawStatement<'input>>, NearDates)> {
+    if source.text.len() > MAX_BYTES {
+        let message = format!("a CXL text of {} bytes is too long", source.text.len());
+        diagnostics.push(
+            Diagnostic::error(Code::E202, message)
+                .label(source.span, "")
+                .help(format!("a text may have {MAX_BYTES} bytes; share the work between several transforms")),
+        );
+        return None;
+    }
+    let Lexed { tokens, near_dates } = lexer::lex(source, diagnostics);
+    Some((statements::split(tokens, diagnostics), near_dates))
+}
+
+fn expression(raw: &RawStatement<'_>, place: &Place<'_, '_>) -> Result<Expr, Diagnostic> {
+    let mut builder = Builder::new(&raw.tokens, Vec::new());
+    let parsed = ExprParser::new().parse(&mut builder, numbered(&raw.tokens));
+    parsed.map(|part| part.expr).map_err(|error| mistakes::explain(place, error))
+}
+
+type Numbered<'input> = Result<(usize, Tok<'input>, usize), super::builder::Mistake>;
+
+fn numbered<'input>(tokens: &[Token<'input>]) -> impl Iterator<Item = Numbered<'input>> {
+    tokens.iter().enumerate().map(|(index, token)| Ok((index, token.tok.clone(), index + 1)))
+}
+
+struct Parser<'d, 'n> {
+    diagnostics: &'d mut Diagnostics,
+    near_dates: &'n [(usize, Span)],
+    complete: bool,
+}
+
+impl Parser<'_, '_> {
+    fn statements(&mut self, raws: Vec<RawStatement<'_>>) -> Vec<Statement> {
+        raws.into_iter().filter_map(|raw| self.statement(raw)).collect()
+    }
+
+    fn statement(&mut self, raw: RawStatement<'_>) -> Option<Statement> {
+        let block = raw.block.map(|raws| self.block(raws)).unwrap_or_default();
+        let parsed = if raw.broken { None } else { self.parse(&raw.tokens, block) };
+        self.complete &= parsed.is_some();
+        parsed
+    }
+
+    fn parse(&mut self, tokens: &[Token<'_>], block: Vec<Statement>) -> Option<Statement> {
+        let mut builder = Builder::new(tokens, block);
+        match StatementParser::new().parse(&mut builder, numbered(tokens)) {
+            Ok(kind) => Some(Statement { kind, span: builder.span(0, tokens.len()) }),
+            Err(error) => {
+                let place = Place { tokens, near_dates: self.near_dates, statement: true };
+                self.diagnostics.push(mistakes::explain(&place, error));
+                None
+            }
+        }
+    }
+
+    /// The statements of an `emit each`, which may only bind, emit and trace.
+    fn block(&mut self, raws: Vec<RawStatement<'_>>) -> Vec<Statement> {
+        let statements = self.statements(raws);
+        for statement in &statements {
+            let name = match &statement.kind {
+                StatementKind::Filter { .. } => "`filter`",
+                StatementKind::Distinct { .. } => "`distinct`",
+                StatementKind::Use { .. } => "`use`",
+                StatementKind::Expr(_) => "a bare expression",
+                _ => continue,
+            };
+            self.diagnostics.push(mistakes::not_in_block(name, statement.span));
+        }
+        statements
+    }
+}

@@ -1,0 +1,1 @@
+//! Trees back into text.

@@ -1,0 +1,295 @@
+//! Which tokens make a statement: the filter between lexer and grammar.
+//!
+//! A line end counts only where a statement can end: not inside brackets, not behind a token that an expression
+//! can't end with, not in front of `then`, `else`, an infix operator (all but `-`) or `.`. The filter drops the
+//! others and cuts the tokens at those that count, so that the grammar knows no line ends and a mistake in one
+//! statement does not touch the next. It also settles what needs more than one token of foresight: the three kinds
+//! of `{`, the words that are words only in their place, and the comma that a line end stands for between the arms
+//! of a `match`.
+
+use super::token::{Tok, Token};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
+
+/// How deep `emit each` may be nested.
+pub const MAX_BLOCKS: usize = 32;
+
+/// The tokens of one statement, ready for the grammar.
+#[derive(Debug, Default)]
+pub struct RawStatement<'input> {
+    /// Without line ends.
+    pub tokens: Vec<Token<'input>>,
+    /// The statements of the `{ … }` of an `emit each`, which is one [`Tok::Block`] among the tokens.
+    pub block: Option<Vec<RawStatement<'input>>>,
+    /// Whether a mistake in it is reported already.
+    pub broken: bool,
+}
+
+/// Cuts tokens into statements. Reports brackets that do not pair, and statements that share a line.
+pub fn split<'input>(tokens: Vec<Token<'input>>, diagnostics: &mut Diagnostics) -> Vec<RawStatement<'input>> {
+    let mut splitter = Splitter { tokens: tokens.into_iter().peekable(), diagnostics, depth: 0 };
+    splitter.statements().0
+}
+
+struct Splitter<'input, 'd> {
+    tokens: std::iter::Peekable<std::vec::IntoIter<Token<'input>>>,
+    diagnostics: &'d mut Diagnostics,
+    /// How many blocks are open.
+    depth: usize,
+}
+
+/// A bracket that is open in a statement.
+struct Open {
+    tok: Tok<'static>,
+    span: Span,
+    /// How many `match` of this level still wait for their brace.
+    matches: usize,
+}
+
+/// The statement that is being collected.
+#[derive(Default)]
+struct Current<'input> {
+    raw: RawStatement<'input>,
+    open: Vec<Open>,
+    /// How many `match` outside of brackets still wait for their brace.
+    matches: usize,
+    /// Whether the guard of a `trace` is being read.
+    in_guard: bool,
+}
+
+impl<'input> Splitter<'input, '_> {
+    /// The statements up to the `}` of the block they stand in, or the end; the second value is that `}`.
+    fn statements(&mut self) -> (Vec<RawStatement<'input>>, Option<Token<'input>>) {
+        let mut done = Vec::new();
+        let mut current = Current::default();
+        let mut new_line = true;
+        while let Some(token) = self.tokens.next() {
+            if token.tok == Tok::Newline {
+                new_line = true;
+                if self.line_ends_statement(&current) {
+                    self.finish(&mut current, &mut done);
+                }
+                continue;
+            }
+            if token.tok == Tok::RightBrace && current.open.is_empty() && self.depth > 0 {
+                self.finish(&mut current, &mut done);
+                return (done, Some(token));
+            }
+            if token.tok.starts_statement() && !current.is_empty() && (new_line || self.shares_line(&current, &token)) {
+                self.finish(&mut current, &mut done);
+            }
+            self.take(&mut current, token, new_line);
+            new_line = false;
+        }
+        self.finish(&mut current, &mut done);
+        (done, None)
+    }
+
+    /// Whether a line end here ends the statement, by what stands before and what comes next.
+    fn line_ends_statement(&mut self, current: &Current<'input>) -> bool {
+        while self.tokens.next_if(|token| token.tok == Tok::Newline).is_some() {}
+        let goes_on = self.tokens.peek().is_some_and(|next| next.tok.continues_line());
+        current.open.is_empty() && current.matches == 0 && !goes_on && current.ends_expression()
+    }
+
+    /// Whether a statement starts although the one before has not ended with its line; reports it.
+    fn shares_line(&mut self, current: &Current<'input>, token: &Token<'input>) -> bool {
+        let shares = current.open.is_empty() && current.ends_expression() && !current.is_block_head();
+        if shares && !current.raw.broken {
+            self.diagnostics.push(
+                Diagnostic::error(Code::E202, format!("`{}` must start on a new line", token.text))
+                    .label(token.span, "a second statement on the line")
+                    .help("write each statement on a line of its own"),
+            );
+        }
+        shares
+    }
+
+    /// Ends the current statement.
+    fn finish(&mut self, current: &mut Current<'input>, done: &mut Vec<RawStatement<'input>>) {
+        let mut ended = std::mem::take(current);
+        if let (Some(open), false) = (ended.open.last(), ended.raw.broken) {
+            let (opener, closer) = (bracket(&open.tok), open.tok.closer().as_ref().map_or("", bracket));
+            self.diagnostics.push(
+                Diagnostic::error(Code::E202, format!("`{opener}` is never closed"))
+                    .label(open.span, "opened here")
+                    .help(format!("add the `{closer}` that belongs to it")),
+            );
+            ended.raw.broken = true;
+        }
+        if !ended.raw.tokens.is_empty() {
+            done.push(ended.raw);
+        }
+    }
+
+    /// Adds a token to the statement.
+    fn take(&mut self, current: &mut Current<'input>, mut token: Token<'input>, new_line: bool) {
+        current.raw.broken |= token.tok == Tok::Bad;
+        token.tok = self.in_its_place(current, token.tok);
+        current.separate(&token, new_line);
+        match &token.tok {
+            Tok::Match => *current.pending_matches() += 1,
+            Tok::MatchBrace => *current.pending_matches() -= 1,
+            Tok::Block => return self.block(current, token),
+            tok if tok.closes() => return self.close(current, token),
+            _ => {}
+        }
+        if let Some(tok) = opener(&token.tok) {
+            current.open.push(Open { tok, span: token.span, matches: 0 });
+        }
+        current.raw.tokens.push(token);
+    }
+
+    /// The token that `tok` is where it stands.
+    fn in_its_place(&mut self, current: &mut Current<'input>, tok: Tok<'input>) -> Tok<'input> {
+        let pending = *current.pending_matches() > 0;
+        let last = current.raw.tokens.last().map(|token| &token.tok);
+        let next = self.tokens.peek().map(|token| &token.tok);
+        match tok {
+            Tok::Ident("each") if current.is_at(&[Tok::Emit]) => Tok::Each,
+            Tok::Ident("outer")
+                if current.is_block_head() && current.ends_expression() && next == Some(&Tok::LeftBrace) =>
+            {
+                Tok::Outer
+            }
+            Tok::Ident(word @ ("debug" | "info" | "warn" | "error"))
+                if current.is_at(&[Tok::Trace]) && next.is_some_and(Tok::starts_expression) =>
+            {
+                Tok::Level(word)
+            }
+            Tok::LeftBrace if pending && (last == Some(&Tok::Match) || current.ends_expression()) => Tok::MatchBrace,
+            Tok::LeftBrace if current.is_block_head() && (current.ends_expression() || last == Some(&Tok::Outer)) => {
+                Tok::Block
+            }
+            tok => tok,
+        }
+    }
+
+    /// Reads the statements of a block, whose `{` is `token`.
+    fn block(&mut self, current: &mut Current<'input>, mut token: Token<'input>) {
+        if self.depth == MAX_BLOCKS {
+            return self.too_deep(current, token);
+        }
+        self.depth += 1;
+        let (statements, close) = self.statements();
+        self.depth -= 1;
+        match close {
+            Some(close) => token.span = token.span.to(close.span),
+            None => current.open.push(Open { tok: Tok::LeftBrace, span: token.span, matches: 0 }),
+        }
+        current.raw.block = Some(statements);
+        current.raw.tokens.push(token);
+    }
+
+    /// Reports a block that is nested too deeply and steps over it.
+    fn too_deep(&mut self, current: &mut Current<'input>, token: Token<'input>) {
+        let message = format!("`emit each` is nested more than {MAX_BLOCKS} levels deep");
+        self.diagnostics.push(Diagnostic::error(Code::E202, message).label(token.span, ""));
+        current.raw.broken = true;
+        let mut open = 1;
+        while open > 0 {
+            match self.tokens.next().map(|token| token.tok) {
+                Some(Tok::LeftBrace) => open += 1,
+                Some(Tok::RightBrace) => open -= 1,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        current.raw.tokens.push(token);
+    }
+
+    /// Closes the innermost bracket, or reports that the token does not close it.
+    fn close(&mut self, current: &mut Current<'input>, token: Token<'input>) {
+        let fits = |open: &Open| open.tok.closer().as_ref() == Some(&token.tok);
+        if !current.open.last().is_some_and(fits) && !current.raw.broken {
+            current.raw.broken = true;
+            self.diagnostics.push(mismatch(current.open.last(), &token));
+        }
+        let opened = current.open.iter().rposition(fits).unwrap_or(current.open.len());
+        current.open.truncate(opened);
+        current.raw.tokens.push(token);
+    }
+}
+
+impl<'input> Current<'input> {
+    fn is_empty(&self) -> bool {
+        self.raw.tokens.is_empty()
+    }
+
+    fn ends_expression(&self) -> bool {
+        self.raw.tokens.last().is_some_and(|token| token.tok.ends_expression())
+    }
+
+    /// Whether the statement so far is exactly this.
+    fn is_at(&self, tokens: &[Tok<'_>]) -> bool {
+        self.raw.tokens.len() == tokens.len()
+            && self.raw.tokens.iter().zip(tokens).all(|(token, tok)| token.tok == *tok)
+    }
+
+    /// Whether the next token belongs to `emit each … in …` and stands outside of brackets.
+    fn is_block_head(&self) -> bool {
+        let each = self.raw.tokens.get(1).is_some_and(|token| token.tok == Tok::Each);
+        each && self.open.is_empty() && self.raw.block.is_none()
+    }
+
+    /// The `match`es of the innermost open bracket that still wait for their brace.
+    fn pending_matches(&mut self) -> &mut usize {
+        match self.open.last_mut() {
+            Some(open) => &mut open.matches,
+            None => &mut self.matches,
+        }
+    }
+
+    /// Puts a separator in front of `next` where two expressions stand side by side: between the arms of a `match`
+    /// and behind the guard of a `trace`.
+    fn separate(&mut self, next: &Token<'input>, new_line: bool) {
+        if self.is_at(&[Tok::Trace])
+            || matches!(self.raw.tokens.as_slice(), [_, level] if matches!(level.tok, Tok::Level(_)))
+        {
+            self.in_guard = next.tok == Tok::If;
+        }
+        let side_by_side = self.ends_expression() && *self.pending_matches() == 0 && next.tok.starts_operand();
+        let in_match = self.open.last().is_some_and(|open| open.tok == Tok::MatchBrace);
+        let new_arm = new_line && self.ends_expression() && next.tok.starts_expression();
+        let separator = if in_match && *self.pending_matches() == 0 && (side_by_side || new_arm) {
+            Tok::Comma
+        } else if self.in_guard && self.open.is_empty() && side_by_side {
+            self.in_guard = false;
+            Tok::GuardEnd
+        } else {
+            return;
+        };
+        let last = self.raw.tokens.last().expect("an expression ends in front of the separator");
+        let span = Span::new(last.span.file, last.span.end, last.span.end);
+        let offset = last.offset + last.text.len();
+        self.raw.tokens.push(Token { tok: separator, span, text: "", offset });
+    }
+}
+
+fn opener(tok: &Tok<'_>) -> Option<Tok<'static>> {
+    match tok {
+        Tok::LeftParen => Some(Tok::LeftParen),
+        Tok::LeftBracket => Some(Tok::LeftBracket),
+        Tok::LeftBrace => Some(Tok::LeftBrace),
+        Tok::MatchBrace => Some(Tok::MatchBrace),
+        _ => None,
+    }
+}
+
+fn bracket(tok: &Tok<'_>) -> &'static str {
+    tok.spelling().unwrap_or("{")
+}
+
+fn mismatch(open: Option<&Open>, close: &Token<'_>) -> Diagnostic {
+    let found = close.text;
+    match open {
+        None => Diagnostic::error(Code::E202, format!("`{found}` closes nothing"))
+            .label(close.span, "")
+            .help(format!("remove the `{found}`, or add what opens it")),
+        Some(open) => {
+            let (opener, closer) = (bracket(&open.tok), open.tok.closer().as_ref().map_or("", bracket));
+            Diagnostic::error(Code::E202, format!("`{opener}` is closed by `{found}`"))
+                .label(close.span, format!("`{closer}` is expected here"))
+                .label(open.span, "opened here")
+        }
+    }
+}
