@@ -1,0 +1,134 @@
+//! Error handling: dead-letter files, ceilings, and the sources with settings of their own.
+
+use super::names::{Found, Names};
+use super::paths;
+use crate::analysis::Options;
+use crate::analysis::check::{did_you_mean, list};
+use crate::analysis::hir::{ErrorHandling, NodeId, Rate, SourceErrorHandling};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span, Spanned};
+use crate::syntax::pipeline::ast::{self, DeadLetters, NodeKind, Pipeline, SourceDeadLetters};
+
+/// How many rows a ceiling waits for.
+const MIN_RECORDS: u64 = 100;
+
+/// Fills in defaults; reports E317, E318, E-SEC-001 and W318. `None` where a source could not be found.
+pub(super) fn bind(
+    pipeline: &Pipeline,
+    options: &Options,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) -> Option<ErrorHandling> {
+    let handling = &pipeline.error_handling;
+    threshold(handling, diagnostics);
+    unwritten(handling, diagnostics);
+    let default = DeadLetters {
+        span: pipeline.name.span,
+        path: None,
+        include_reason: true,
+        include_source_row: true,
+        rate: ast::Rate::default(),
+        per_source: Vec::new(),
+    };
+    let dlq = handling.dlq.as_ref().unwrap_or(&default);
+    let dlq_path = path(&dlq.path, options, diagnostics);
+    let rate = rate(&dlq.rate, diagnostics);
+    let mut per_source = Vec::with_capacity(dlq.per_source.len());
+    for (name, own) in &dlq.per_source {
+        per_source.push(source(name, own, pipeline, options, names, diagnostics));
+    }
+    Some(ErrorHandling {
+        continue_on_error: handling.continue_on_error,
+        type_error_threshold: handling.type_error_threshold.as_ref().map(|threshold| threshold.value),
+        include_reason: dlq.include_reason,
+        include_source_row: dlq.include_source_row,
+        dlq_path,
+        rate,
+        per_source: per_source.into_iter().collect::<Option<Vec<_>>>()?,
+    })
+}
+
+fn path(path: &Option<Spanned<String>>, options: &Options, diagnostics: &mut Diagnostics) -> Option<(String, Span)> {
+    let path = path.as_ref()?;
+    paths::check(path, options, diagnostics);
+    Some((path.value.clone(), path.span))
+}
+
+fn source(
+    name: &Spanned<String>,
+    own: &SourceDeadLetters,
+    pipeline: &Pipeline,
+    options: &Options,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) -> Option<SourceErrorHandling> {
+    let dlq_path = path(&own.path, options, diagnostics);
+    let rate = rate(&own.rate, diagnostics);
+    let node = match names.find(&name.value) {
+        Found::Node(index) => match &pipeline.nodes[index].kind {
+            NodeKind::Source(_) => index,
+            NodeKind::Error { .. } => return None,
+            _ => {
+                no_source(name, pipeline, diagnostics);
+                return None;
+            }
+        },
+        Found::Several => return None,
+        Found::Nothing => {
+            if pipeline.nodes_complete {
+                no_source(name, pipeline, diagnostics);
+            }
+            return None;
+        }
+    };
+    Some(SourceErrorHandling { source: NodeId(node as u32), dlq_path, rate })
+}
+
+fn no_source(name: &Spanned<String>, pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
+    let is_source = |node: &&ast::Node| matches!(node.kind, NodeKind::Source(_));
+    let sources: Vec<&str> = pipeline.nodes.iter().filter(is_source).map(|node| node.name.value.as_str()).collect();
+    let message = format!("`per_source` has settings for `{}`, which is not a source", name.value);
+    let diagnostic = Diagnostic::error(Code::E317, message)
+        .label(name.span, "not a source")
+        .note(format!("the sources are {}", list(&sources)));
+    diagnostics.push(did_you_mean(diagnostic, &name.value, name.span, sources));
+}
+
+/// A ceiling, if `max_rate` is given.
+fn rate(rate: &ast::Rate, diagnostics: &mut Diagnostics) -> Option<Rate> {
+    let max_rate = rate.max_rate.as_ref()?;
+    if !(max_rate.value > 0.0 && max_rate.value <= 1.0) {
+        let message = format!("`max_rate` must be above 0 and at most 1, not {}", max_rate.value);
+        let diagnostic = Diagnostic::error(Code::E318, message)
+            .label(max_rate.span, "a share of the rows read")
+            .help("for five percent, write 0.05");
+        diagnostics.push(diagnostic);
+    }
+    let min_records = rate.min_records.as_ref().map_or(MIN_RECORDS, |min_records| min_records.value);
+    Some(Rate { max_rate: max_rate.value, min_records })
+}
+
+fn threshold(handling: &ast::ErrorHandling, diagnostics: &mut Diagnostics) {
+    let Some(threshold) = &handling.type_error_threshold else { return };
+    if !(0.0..=1.0).contains(&threshold.value) {
+        let message = format!("`type_error_threshold` must lie between 0 and 1, not {}", threshold.value);
+        let diagnostic = Diagnostic::error(Code::E318, message)
+            .label(threshold.span, "a share of the rows read")
+            .help("for five percent, write 0.05");
+        diagnostics.push(diagnostic);
+    }
+}
+
+/// W318: `continue` without any dead-letter file.
+fn unwritten(handling: &ast::ErrorHandling, diagnostics: &mut Diagnostics) {
+    let has_path = |dlq: &DeadLetters| dlq.path.is_some() || dlq.per_source.iter().any(|(_, own)| own.path.is_some());
+    if !handling.continue_on_error || handling.dlq.as_ref().is_some_and(has_path) {
+        return;
+    }
+    let diagnostic = Diagnostic::warning(Code::W318, "bad rows are skipped and counted, but written nowhere")
+        .help("name a file for them: `dlq: { path: rejects.csv }` in `error_handling`");
+    let diagnostic = match handling.strategy_span {
+        Some(span) => diagnostic.label(span, "skips bad rows"),
+        None => diagnostic,
+    };
+    diagnostics.push(diagnostic);
+}

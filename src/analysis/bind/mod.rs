@@ -1,0 +1,139 @@
+//! The binder: names to nodes, ports and columns, and the rules of each node kind.
+//!
+//! Names and wiring are resolved first, from the file's shape alone. Then the nodes are bound in an order in which
+//! each comes after what it reads, so that its input row is known: each gives its part of the HIR and the rows of
+//! its ports. A node that fails gives unknown rows, which silence what is below it.
+
+mod declared;
+mod destinations;
+mod error_handling;
+mod names;
+mod paths;
+mod route;
+mod settings;
+mod sink;
+mod source;
+mod transform;
+mod wiring;
+
+use std::sync::Arc;
+
+use self::wiring::{PortNames, Wiring};
+use super::check::Row;
+use super::{Options, hir};
+use crate::diagnostics::Diagnostics;
+use crate::syntax::pipeline::ast;
+
+/// Binds a pipeline. `None` if anything failed; what failed is in `diagnostics`.
+pub(super) fn bind(
+    pipeline: &ast::Pipeline,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Option<hir::Pipeline> {
+    let names = names::check(pipeline, diagnostics);
+    let wiring = wiring::resolve(pipeline, &names, diagnostics);
+    let settings = settings::bind(&pipeline.settings, diagnostics);
+    let mut binder = Binder::new(pipeline, options, settings.vars, diagnostics);
+    for index in wiring.order() {
+        binder.node(index, &wiring);
+    }
+    let nodes = binder.nodes;
+    let error_handling = error_handling::bind(pipeline, options, &names, diagnostics);
+    destinations::check(pipeline, diagnostics);
+    if diagnostics.has_errors() {
+        return None;
+    }
+    Some(hir::Pipeline {
+        file: pipeline.file,
+        name: pipeline.name.value.clone(),
+        settings: settings.settings,
+        vars: settings.hir_vars,
+        nodes: nodes.into_iter().collect::<Option<Vec<_>>>()?,
+        error_handling: error_handling?,
+    })
+}
+
+/// What nodes are bound with, and what has come of them.
+struct Binder<'a> {
+    pipeline: &'a ast::Pipeline,
+    options: &'a Options,
+    vars: Vec<hir::Var>,
+    source_names: Vec<&'a str>,
+    diagnostics: &'a mut Diagnostics,
+    nodes: Vec<Option<hir::Node>>,
+    /// The rows of each node's ports, in the order of its ports.
+    rows: Vec<Vec<Arc<Row>>>,
+}
+
+/// A node's part of the HIR, if it has one, and the row of every port.
+struct Bound {
+    kind: Option<hir::NodeKind>,
+    rows: Vec<Arc<Row>>,
+}
+
+impl<'a> Binder<'a> {
+    fn new(
+        pipeline: &'a ast::Pipeline,
+        options: &'a Options,
+        vars: Vec<hir::Var>,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        let is_source = |node: &&ast::Node| matches!(node.kind, ast::NodeKind::Source(_));
+        let source_names = pipeline.nodes.iter().filter(is_source).map(|node| node.name.value.as_str()).collect();
+        let count = pipeline.nodes.len();
+        let (nodes, rows) = (vec![None; count], vec![Vec::new(); count]);
+        Self { pipeline, options, vars, source_names, diagnostics, nodes, rows }
+    }
+
+    /// Binds one node, after all that it reads.
+    fn node(&mut self, index: usize, wiring: &Wiring) {
+        let node = &self.pipeline.nodes[index];
+        let input = self.input_row(index, wiring);
+        let bound = match &node.kind {
+            ast::NodeKind::Source(source) => self.source(node, source),
+            ast::NodeKind::Transform(transform) => self.transform(node, transform, &input),
+            ast::NodeKind::Route(route) => self.route(node, route, &input),
+            ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),
+            ast::NodeKind::Unsupported { .. } | ast::NodeKind::Error { .. } => Bound { kind: None, rows: Vec::new() },
+        };
+        self.nodes[index] = assemble(node, wiring.inputs(index), bound.kind, &bound.rows);
+        self.rows[index] = bound.rows;
+    }
+
+    /// The row that the node reads; unknown where it reads nothing that is known.
+    fn input_row(&self, index: usize, wiring: &Wiring) -> Arc<Row> {
+        let row = wiring.inputs(index).first().and_then(Option::as_ref);
+        let row = row.and_then(|port| self.rows[port.node.0 as usize].get(port.port));
+        row.cloned().unwrap_or_else(|| Arc::new(Row::unknown()))
+    }
+
+    /// The names that the transform in front of the node emits, if it is a transform.
+    fn reads_transform(&self, index: usize, wiring: &Wiring) -> Option<&'a ast::Transform> {
+        let port = wiring.inputs(index).first()?.as_ref()?;
+        match &self.pipeline.nodes[port.node.0 as usize].kind {
+            ast::NodeKind::Transform(transform) => Some(transform),
+            _ => None,
+        }
+    }
+}
+
+/// The node with its ports; `None` if its input or its kind failed.
+fn assemble(
+    node: &ast::Node,
+    inputs: &[Option<hir::PortRef>],
+    kind: Option<hir::NodeKind>,
+    rows: &[Arc<Row>],
+) -> Option<hir::Node> {
+    let PortNames::Known(names) = wiring::port_names(node) else { return None };
+    let port = |(name, row): (Option<&str>, &Arc<Row>)| hir::Port {
+        name: name.map(str::to_owned),
+        schema: Arc::new(row.schema.clone()),
+    };
+    Some(hir::Node {
+        name: node.name.value.clone(),
+        span: node.name.span,
+        inputs: inputs.iter().cloned().collect::<Option<Vec<_>>>()?,
+        ports: names.into_iter().zip(rows).map(port).collect(),
+        kind: kind?,
+    })
+}

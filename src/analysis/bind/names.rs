@@ -1,0 +1,101 @@
+//! The names of nodes.
+
+use std::collections::HashMap;
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::syntax::pipeline::ast::{Node, NodeKind, Pipeline};
+
+/// The nodes by name.
+pub(super) struct Names<'a> {
+    by_name: HashMap<&'a str, Vec<usize>>,
+}
+
+impl Names<'_> {
+    /// The node called `name`.
+    pub fn find(&self, name: &str) -> Found {
+        match self.by_name.get(name).map(Vec::as_slice) {
+            None => Found::Nothing,
+            Some([index]) => Found::Node(*index),
+            Some(_) => Found::Several,
+        }
+    }
+}
+
+/// What a name refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    /// No node.
+    Nothing,
+    /// This node.
+    Node(usize),
+    /// Several nodes, which was reported.
+    Several,
+}
+
+/// Checks names: E001, W002, names kept for the planner, and that there is a beginning and an end (E200).
+pub(super) fn check<'a>(pipeline: &'a Pipeline, diagnostics: &mut Diagnostics) -> Names<'a> {
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut by_lower_case: HashMap<String, usize> = HashMap::new();
+    for (index, node) in pipeline.nodes.iter().enumerate() {
+        let name = node.name.value.as_str();
+        let same = by_name.entry(name).or_default();
+        match (same.first(), by_lower_case.get(&name.to_lowercase())) {
+            (Some(first), _) => duplicate(&pipeline.nodes[*first], node, diagnostics),
+            (None, Some(other)) => similar(&pipeline.nodes[*other], node, diagnostics),
+            (None, None) => {
+                by_lower_case.insert(name.to_lowercase(), index);
+            }
+        }
+        same.push(index);
+        reserved(node, diagnostics);
+    }
+    ends(pipeline, diagnostics);
+    Names { by_name }
+}
+
+fn duplicate(first: &Node, second: &Node, diagnostics: &mut Diagnostics) {
+    let diagnostic = Diagnostic::error(Code::E001, format!("two nodes are called `{}`", second.name.value))
+        .label(second.name.span, "the second one")
+        .label(first.name.span, "the first one")
+        .help("give one of them another name");
+    diagnostics.push(diagnostic);
+}
+
+fn similar(first: &Node, second: &Node, diagnostics: &mut Diagnostics) {
+    let message = format!("`{}` and `{}` differ only in case", first.name.value, second.name.value);
+    let diagnostic = Diagnostic::warning(Code::W002, message)
+        .label(second.name.span, "easily taken for the other")
+        .label(first.name.span, "the other one");
+    diagnostics.push(diagnostic);
+}
+
+fn reserved(node: &Node, diagnostics: &mut Diagnostics) {
+    if node.name.value.starts_with("__") {
+        let message = format!("`{}` begins with `__`, which is kept for inserted nodes", node.name.value);
+        let plain = node.name.value.trim_start_matches('_');
+        let diagnostic = Diagnostic::error(Code::E200, message).label(node.name.span, "choose another name");
+        let help = (!plain.is_empty()).then(|| format!("call it `{plain}`"));
+        diagnostics.push(diagnostic.help_opt(help));
+    }
+}
+
+/// A pipeline needs a source and a sink. Silent where a node could not be read, which may have been one.
+fn ends(pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
+    let unread = |node: &Node| matches!(node.kind, NodeKind::Error { .. } | NodeKind::Unsupported { .. });
+    if !pipeline.nodes_complete || pipeline.nodes.iter().any(unread) {
+        return;
+    }
+    let wanted: [(fn(&NodeKind) -> bool, &str, &str); 2] = [
+        (|kind| matches!(kind, NodeKind::Source(_)), "source", "nothing is read"),
+        (|kind| matches!(kind, NodeKind::Sink(_)), "sink", "nothing is written"),
+    ];
+    for (is, kind, consequence) in wanted {
+        if !pipeline.nodes.iter().any(|node| is(&node.kind)) {
+            let message = format!("the pipeline has no {kind}, so {consequence}");
+            let diagnostic = Diagnostic::error(Code::E200, message)
+                .label(pipeline.name.span, format!("has no {kind}"))
+                .help(format!("add a node of `type: {kind}`"));
+            diagnostics.push(diagnostic);
+        }
+    }
+}

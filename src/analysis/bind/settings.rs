@@ -1,0 +1,123 @@
+//! Run-wide settings with their defaults, and the pipeline's variables.
+
+use chrono::{NaiveDate, NaiveDateTime};
+
+use super::declared::var_kind;
+use crate::analysis::formats::{FormatUse, check_format, has_time};
+use crate::analysis::hir::{ConstantValue, Literal, Settings, Var};
+use crate::analysis::inner_span;
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
+use crate::syntax::pipeline::ast::{self, Backpressure, ScalarText};
+
+const MEMORY_LIMIT: u64 = 512 * 1024 * 1024;
+const BATCH_SIZE: u64 = 2048;
+
+/// What comes of `pipeline:`.
+pub(super) struct Bound {
+    /// The settings.
+    pub settings: Settings,
+    /// The variables for the checker: one that failed has the error type.
+    pub vars: Vec<Var>,
+    /// The variables as they are.
+    pub hir_vars: Vec<Var>,
+}
+
+/// Fills in defaults; reports E200 for variables and date formats that are not usable.
+pub(super) fn bind(settings: &ast::Settings, diagnostics: &mut Diagnostics) -> Bound {
+    let vars: Vec<Var> = settings.vars.iter().map(|var| bind_var(var, diagnostics)).collect();
+    for format in settings.date_formats.iter().flatten() {
+        check_date_format(format, date_format_use(&format.value), diagnostics);
+    }
+    let value = |given: &Option<Spanned<u64>>| given.as_ref().map(|given| given.value);
+    Bound {
+        settings: Settings {
+            memory_limit: value(&settings.memory_limit).unwrap_or(MEMORY_LIMIT),
+            backpressure: settings.backpressure.as_ref().map_or(Backpressure::Pause, |given| given.value),
+            batch_size: value(&settings.batch_size).unwrap_or(BATCH_SIZE).max(1) as usize,
+            threads: value(&settings.threads).map(|threads| threads.max(1) as usize),
+        },
+        hir_vars: vars.clone(),
+        vars,
+    }
+}
+
+/// What a format of the pipeline's `date_formats` is for: date_times if it says anything about the time.
+pub(super) fn date_format_use(format: &str) -> FormatUse {
+    if has_time(format) { FormatUse::ParseDateTime } else { FormatUse::ParseDate }
+}
+
+/// Reports a strftime format that can't be read with, at the part that is wrong.
+pub(super) fn check_date_format(format: &Spanned<String>, usage: FormatUse, diagnostics: &mut Diagnostics) {
+    let Err(fault) = check_format(&format.value, usage) else { return };
+    let message = format!("the date format `{}` is not valid: {}", format.value, fault.reason);
+    let span = inner_span(format.span, &format.value, &fault.range);
+    diagnostics.push(Diagnostic::error(Code::E200, message).label(span, fault.reason));
+}
+
+fn bind_var(var: &ast::Var, diagnostics: &mut Diagnostics) -> Var {
+    let name = var.name.value.clone();
+    let null = ConstantValue::Literal(Literal::Null);
+    let Some(kind) = var_kind(&var.ty, diagnostics) else {
+        return Var { name, ty: Type::error(), value: null };
+    };
+    let default = var.default.as_ref().filter(|default| !is_null(&default.value));
+    let Some(default) = default else {
+        return Var { name, ty: Type::nullable(kind), value: null };
+    };
+    match constant(&kind, &default.value) {
+        Some(value) => Var { name, ty: Type { kind, nullable: var.ty.nullable }, value },
+        None => {
+            diagnostics.push(bad_default(var, &kind, default));
+            Var { name, ty: Type::of(kind), value: null }
+        }
+    }
+}
+
+fn is_null(text: &ScalarText) -> bool {
+    !text.quoted && matches!(text.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
+}
+
+fn constant(kind: &Kind, text: &ScalarText) -> Option<ConstantValue> {
+    let shown = text.text.as_str();
+    let literal = match kind {
+        Kind::String if text.quoted || !looks_typed(shown) => Literal::String(shown.to_owned()),
+        Kind::Int if !text.quoted => Literal::Int(shown.parse().ok()?),
+        Kind::Float if !text.quoted => Literal::Float(shown.parse().ok().filter(|value: &f64| value.is_finite())?),
+        Kind::Bool if !text.quoted => Literal::Bool(shown.to_ascii_lowercase().parse().ok()?),
+        Kind::Date => Literal::Date(NaiveDate::parse_from_str(shown, "%Y-%m-%d").ok()?.to_epoch_days()),
+        Kind::DateTime => return date_time(shown).map(ConstantValue::DateTime),
+        _ => return None,
+    };
+    Some(ConstantValue::Literal(literal))
+}
+
+/// Whether YAML reads an unquoted scalar as something else than a text.
+fn looks_typed(text: &str) -> bool {
+    let number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
+    matches!(text.to_ascii_lowercase().as_str(), "true" | "false") || (number && text.parse::<f64>().is_ok())
+}
+
+fn date_time(text: &str) -> Option<i128> {
+    let formats = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"];
+    let time = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?.and_utc();
+    Some(i128::from(time.timestamp()) * 1_000_000_000 + i128::from(time.timestamp_subsec_nanos()))
+}
+
+fn bad_default(var: &ast::Var, kind: &Kind, default: &Spanned<ScalarText>) -> Diagnostic {
+    let (name, text) = (&var.name.value, &default.value.text);
+    let message = format!("the default of `{name}` is not of type {kind}: `{text}`");
+    let help = match kind {
+        Kind::String => format!("write it in quotes: \"{text}\""),
+        Kind::Int | Kind::Float | Kind::Bool if default.value.quoted => "write it without quotes".to_owned(),
+        Kind::Int => "write a whole number".to_owned(),
+        Kind::Float => "write a number".to_owned(),
+        Kind::Bool => "write true or false".to_owned(),
+        Kind::Date => "write it as \"2024-03-15\"".to_owned(),
+        _ => "write it as \"2024-03-15T10:20:30\"".to_owned(),
+    };
+    Diagnostic::error(Code::E200, message)
+        .label(default.span, format!("not of type {kind}"))
+        .label(var.ty.span, "declared here")
+        .help(help)
+}

@@ -1,0 +1,239 @@
+//! Sinks: which columns they write.
+
+use super::{Binder, Bound, paths};
+use crate::analysis::check::{Row, did_you_mean, list};
+use crate::analysis::hir::{NodeKind, Sink, SinkColumn, SinkColumnSource};
+use crate::analysis::types::Kind;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
+use crate::syntax::cxl::ast::{Statement, StatementKind, Target};
+use crate::syntax::pipeline::ast::{self, Mapping};
+
+/// Most places behind the point that a decimal has.
+const MAX_SCALE: u8 = 28;
+
+impl Binder<'_> {
+    /// Binds a sink; `producer` is the transform that it reads, if it reads one.
+    pub(super) fn sink(
+        &mut self,
+        node: &ast::Node,
+        sink: &ast::Sink,
+        input: &Row,
+        producer: Option<&ast::Transform>,
+    ) -> Bound {
+        paths::check(&sink.path, self.options, self.diagnostics);
+        let mut columns = Columns { sink, input, diagnostics: self.diagnostics, written: Vec::new() };
+        let passed = columns.passed(producer);
+        columns.mapped();
+        columns.rest(&passed);
+        columns.scales();
+        let written = columns.written;
+        let append_carried = sink.include_unmapped && input.schema.carries;
+        if written.is_empty() && !append_carried && input.complete && sink.mapping.is_none() {
+            self.nothing_to_write(node, sink, producer.is_some());
+        }
+        let kind = NodeKind::Sink(Sink {
+            label: sink.config_name.as_ref().unwrap_or(&node.name).value.clone(),
+            format: sink.format.value,
+            path: (sink.path.value.clone(), sink.path.span),
+            columns: written,
+            append_carried,
+            exclude: sink.exclude.iter().map(|name| name.value.clone()).collect(),
+            include_header: sink.include_header,
+            if_exists: sink.if_exists.value,
+            delimiter: sink.delimiter,
+        });
+        Bound { kind: Some(kind), rows: Vec::new() }
+    }
+
+    fn nothing_to_write(&mut self, node: &ast::Node, sink: &ast::Sink, reads_transform: bool) {
+        let message = format!("sink `{}` has no column to write", node.name.value);
+        let help = match (sink.exclude.is_empty(), reads_transform && !sink.include_unmapped) {
+            (true, true) => "the transform in front emits nothing: emit the columns, or set `include_unmapped: true`",
+            _ => "take a name out of `exclude`",
+        };
+        let diagnostic = Diagnostic::error(Code::E200, message).label(node.name.span, "would write empty lines");
+        self.diagnostics.push(diagnostic.help(help));
+    }
+}
+
+/// Collects the columns that a sink writes.
+struct Columns<'a, 'd> {
+    sink: &'a ast::Sink,
+    input: &'a Row,
+    diagnostics: &'d mut Diagnostics,
+    written: Vec<SinkColumn>,
+}
+
+impl Columns<'_, '_> {
+    /// Positions of the columns that pass without being asked for, in order.
+    fn passed(&self, producer: Option<&ast::Transform>) -> Vec<usize> {
+        let emitted = producer.filter(|_| !self.sink.include_unmapped).map(emitted_names);
+        let columns = self.input.schema.columns.iter().enumerate();
+        let kept = columns.filter(|(_, column)| {
+            emitted.as_ref().is_none_or(|names| names.contains(&column.name.as_str())) && !self.excluded(&column.name)
+        });
+        kept.map(|(index, _)| index).collect()
+    }
+
+    fn excluded(&self, name: &str) -> bool {
+        self.sink.exclude.iter().any(|excluded| excluded.value == name)
+    }
+
+    /// The columns of `mapping`, in its order.
+    fn mapped(&mut self) {
+        let Some(mapping) = &self.sink.mapping else { return };
+        if mapping.is_empty() {
+            let diagnostic = Diagnostic::error(Code::E364, "the sink's `mapping` is empty")
+                .label(self.sink.path.span, "the sink with this path")
+                .help("list the columns to write, or leave `mapping` out to write all");
+            self.diagnostics.push(diagnostic);
+        }
+        for (index, entry) in mapping.iter().enumerate() {
+            let first = mapping[..index].iter().find(|first| first.output.value == entry.output.value);
+            match first {
+                Some(first) => self.duplicate(first, entry),
+                None => self.map(entry),
+            }
+        }
+    }
+
+    fn duplicate(&mut self, first: &Mapping, second: &Mapping) {
+        let message = format!("`mapping` writes two columns called `{}`", second.output.value);
+        let diagnostic = Diagnostic::error(Code::E364, message)
+            .label(second.output.span, "the second one")
+            .label(first.output.span, "the first one")
+            .help("give one of them another name");
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn map(&mut self, entry: &Mapping) {
+        let name = entry.column.value.as_str();
+        let source = match self.input.schema.position(name) {
+            _ if self.excluded(name) => return self.reads_excluded(&entry.column),
+            Some(position) => SinkColumnSource::Column(position),
+            None if !self.input.complete => return,
+            None if !self.input.schema.carries => return self.cannot_exist(&entry.column),
+            None if !self.sink.include_unmapped => return self.carried_left_out(&entry.column),
+            None => SinkColumnSource::Carried(name.to_owned()),
+        };
+        let column = SinkColumn { name: entry.output.value.clone(), source, scale: None, span: entry.output.span };
+        self.written.push(column);
+    }
+
+    fn reads_excluded(&mut self, column: &Spanned<String>) {
+        let message = format!("`mapping` reads `{}`, which `exclude` leaves out", column.value);
+        let mut diagnostic = Diagnostic::error(Code::E364, message).label(column.span, "left out");
+        for excluded in self.sink.exclude.iter().filter(|excluded| excluded.value == column.value) {
+            diagnostic = diagnostic.label(excluded.span, "by this");
+        }
+        self.diagnostics.push(diagnostic.help("take it out of one of them"));
+    }
+
+    fn cannot_exist(&mut self, column: &Spanned<String>) {
+        let names = self.names();
+        let diagnostic =
+            Diagnostic::error(Code::E365, format!("`mapping` reads `{}`, which can't exist", column.value))
+                .label(column.span, "no column of the input, and no other fields are carried")
+                .note(format!("the columns are {}", list(&names)));
+        let diagnostic = did_you_mean(diagnostic, &column.value, column.span, names);
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn carried_left_out(&mut self, column: &Spanned<String>) {
+        let names = self.names();
+        let message =
+            format!("`mapping` reads the undeclared field `{}`, which `include_unmapped: false` drops", column.value);
+        let diagnostic = Diagnostic::error(Code::E364, message)
+            .label(column.span, "not a declared column")
+            .note(format!("the columns are {}", list(&names)));
+        let diagnostic = did_you_mean(diagnostic, &column.value, column.span, names);
+        let help = "declare it in the source's schema, or set `include_unmapped: true`";
+        let diagnostic = if diagnostic.help.is_none() { diagnostic.help(help) } else { diagnostic };
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn names(&self) -> Vec<&'_ str> {
+        self.input.schema.columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    /// The columns behind the mapped ones: all that pass and are not mapped.
+    fn rest(&mut self, passed: &[usize]) {
+        if self.sink.mapping.is_some() && !self.sink.include_unmapped {
+            return;
+        }
+        for &position in passed {
+            let column = &self.input.schema.columns[position];
+            let source = SinkColumnSource::Column(position);
+            if self.written.iter().any(|written| written.source == source) {
+                continue;
+            }
+            match self.written.iter().position(|written| written.name == column.name) {
+                Some(mapped) => self.clash(mapped, &column.name),
+                None => {
+                    self.written.push(SinkColumn { name: column.name.clone(), source, scale: None, span: column.span });
+                }
+            }
+        }
+    }
+
+    fn clash(&mut self, mapped: usize, name: &str) {
+        let message = format!("`mapping` writes `{name}`, and the input's own `{name}` is written too");
+        let diagnostic = Diagnostic::error(Code::E364, message)
+            .label(self.written[mapped].span, "takes the name of a column that is written as well")
+            .help(format!("choose another name, or leave the other one out: `exclude: [{name}]`"));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// The scales that decimals are rounded to.
+    fn scales(&mut self) {
+        for (name, scale) in &self.sink.scales {
+            if scale.value > MAX_SCALE {
+                let message = format!("`scale` of column `{}` is above {MAX_SCALE}", name.value);
+                let label = format!("a decimal has at most {MAX_SCALE}");
+                self.diagnostics.push(Diagnostic::error(Code::E200, message).label(scale.span, label));
+            }
+            match self.written.iter_mut().find(|written| written.name == name.value) {
+                Some(column) => {
+                    column.scale = Some(scale.value);
+                    let source = column.source.clone();
+                    self.scaled_kind(&source, name);
+                }
+                None if self.input.complete => self.unknown_scaled(name),
+                None => {}
+            }
+        }
+    }
+
+    fn scaled_kind(&mut self, source: &SinkColumnSource, name: &Spanned<String>) {
+        let kind = match source {
+            SinkColumnSource::Column(position) => &self.input.schema.columns[*position].ty.kind,
+            SinkColumnSource::Carried(_) => &Kind::String,
+        };
+        if !matches!(kind, Kind::Decimal { .. } | Kind::Any | Kind::Null | Kind::Error) {
+            let message = format!("`scale` is set for column `{}`, which is of type {kind}", name.value);
+            let diagnostic = Diagnostic::error(Code::E200, message).label(name.span, "only decimals have a scale");
+            self.diagnostics.push(diagnostic.help("leave it out, or make the column a decimal with `to_decimal()`"));
+        }
+    }
+
+    fn unknown_scaled(&mut self, name: &Spanned<String>) {
+        let names: Vec<String> = self.written.iter().map(|written| written.name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let message = format!("`schema` names column `{}`, which the sink does not write", name.value);
+        let diagnostic = Diagnostic::error(Code::E203, message)
+            .label(name.span, "not written")
+            .note(format!("it writes {}", list(&names)));
+        self.diagnostics.push(did_you_mean(diagnostic, &name.value, name.span, names));
+    }
+}
+
+/// The names that a transform's program emits.
+fn emitted_names(transform: &ast::Transform) -> Vec<&str> {
+    fn name(statement: &Statement) -> Option<&str> {
+        match &statement.kind {
+            StatementKind::Emit { target: Target::Column(name), .. } => Some(name.text.as_str()),
+            _ => None,
+        }
+    }
+    transform.program.statements.iter().filter_map(name).collect()
+}

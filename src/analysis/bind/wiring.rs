@@ -1,0 +1,282 @@
+//! Which port each node reads: references resolved, circles found, and an order in which to bind.
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::names::{Found, Names};
+use crate::analysis::check::list;
+use crate::analysis::hir::{NodeId, PortRef};
+use crate::diagnostics::suggest::closest;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span, Spanned};
+use crate::syntax::pipeline::ast::{Node, NodeKind, Pipeline};
+
+/// What every node reads.
+pub(super) struct Wiring {
+    /// For each node, each input's port; `None` where it could not be resolved or lies on a circle.
+    inputs: Vec<Vec<Option<PortRef>>>,
+}
+
+impl Wiring {
+    /// What the node reads.
+    pub fn inputs(&self, node: usize) -> &[Option<PortRef>] {
+        &self.inputs[node]
+    }
+
+    /// Every node, each after all that it reads; otherwise in file order.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.inputs.len());
+        let mut done = vec![false; self.inputs.len()];
+        for start in 0..self.inputs.len() {
+            let mut pending = vec![start];
+            while let Some(&node) = pending.last() {
+                let read = self.inputs[node].iter().flatten().map(|port| port.node.0 as usize);
+                let missing = read.into_iter().find(|read| !done[*read]);
+                match missing {
+                    Some(read) if !done[node] => pending.push(read),
+                    _ => {
+                        pending.pop();
+                        if !std::mem::replace(&mut done[node], true) {
+                            order.push(node);
+                        }
+                    }
+                }
+            }
+        }
+        order
+    }
+}
+
+/// The names of a node's ports, the bare one as `None`.
+pub(super) enum PortNames<'a> {
+    /// These.
+    Known(Vec<Option<&'a str>>),
+    /// The node could not be read, so any port may be meant.
+    Unknown,
+}
+
+/// The ports that a node offers, in order.
+pub(super) fn port_names(node: &Node) -> PortNames<'_> {
+    match &node.kind {
+        NodeKind::Source(_) | NodeKind::Transform(_) => PortNames::Known(vec![None]),
+        NodeKind::Sink(_) => PortNames::Known(Vec::new()),
+        NodeKind::Route(route) => {
+            let branches = route.conditions.iter().map(|(name, _)| Some(name.value.as_str()));
+            PortNames::Known(branches.chain([Some(route.default.value.as_str())]).collect())
+        }
+        NodeKind::Unsupported { .. } | NodeKind::Error { .. } => PortNames::Unknown,
+    }
+}
+
+/// Resolves every input: E002 for a node that reads itself, E003 for circles, E004 for names that don't exist, W201
+/// for ports that nothing reads.
+pub(super) fn resolve(pipeline: &Pipeline, names: &Names, diagnostics: &mut Diagnostics) -> Wiring {
+    let mut resolver =
+        Resolver { pipeline, names, diagnostics, read: vec![Vec::new(); pipeline.nodes.len()], failed: false };
+    let inputs: Vec<Vec<Option<PortRef>>> = (pipeline.nodes.iter().enumerate())
+        .map(|(index, node)| inputs_of(node).map(|input| resolver.input(index, input)).collect())
+        .collect();
+    resolver.unread_ports();
+    let mut wiring = Wiring { inputs };
+    break_circles(pipeline, &mut wiring, diagnostics);
+    wiring
+}
+
+fn inputs_of(node: &Node) -> impl Iterator<Item = &Spanned<String>> {
+    let (one, several) = match &node.kind {
+        NodeKind::Source(_) => (None, [].as_slice()),
+        NodeKind::Transform(transform) => (Some(&transform.input), [].as_slice()),
+        NodeKind::Route(route) => (Some(&route.input), [].as_slice()),
+        NodeKind::Sink(sink) => (Some(&sink.input), [].as_slice()),
+        NodeKind::Unsupported { inputs, .. } | NodeKind::Error { inputs } => (None, inputs.as_slice()),
+    };
+    one.into_iter().chain(several)
+}
+
+struct Resolver<'a, 'd> {
+    pipeline: &'a Pipeline,
+    names: &'a Names<'a>,
+    diagnostics: &'d mut Diagnostics,
+    /// For each node, the ports that something names; `None` for the bare one.
+    read: Vec<Vec<Option<&'a str>>>,
+    /// Whether a reference failed, which may have meant any port.
+    failed: bool,
+}
+
+impl<'a> Resolver<'a, '_> {
+    fn input(&mut self, reader: usize, input: &'a Spanned<String>) -> Option<PortRef> {
+        let text = input.value.as_str();
+        // A name with a dot in it is reported where the node is; a reference to it is no second mistake.
+        if self.names.find(text) != Found::Nothing && text.contains('.') {
+            self.failed = true;
+            return None;
+        }
+        let (name, port) = match text.split_once('.') {
+            Some((name, port)) => (name, Some(port)),
+            None => (text, None),
+        };
+        match self.names.find(name) {
+            Found::Nothing => self.unknown_node(name, input, port),
+            Found::Several => {}
+            Found::Node(node) if node == reader => self.own_input(node, input.span),
+            Found::Node(node) => return self.port(node, port, input.span),
+        }
+        self.failed = true;
+        None
+    }
+
+    fn own_input(&mut self, node: usize, span: Span) {
+        let node = &self.pipeline.nodes[node];
+        let diagnostic = Diagnostic::error(Code::E002, format!("`{}` reads from itself", node.name.value))
+            .label(span, "names its own node")
+            .label(node.name.span, "this node");
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn unknown_node(&mut self, name: &str, input: &Spanned<String>, port: Option<&str>) {
+        if !self.pipeline.nodes_complete {
+            return;
+        }
+        let has_ports = |node: &&Node| !matches!(node.kind, NodeKind::Sink(_));
+        let candidates = self.pipeline.nodes.iter().filter(has_ports).map(|node| node.name.value.as_str());
+        let diagnostic = Diagnostic::error(Code::E004, format!("no node is called `{name}`"))
+            .label(input.span, "not a node of this pipeline");
+        let diagnostic = match closest(name, candidates.clone()) {
+            Some(found) => {
+                let replacement = port.map_or(found.to_owned(), |port| format!("{found}.{port}"));
+                let diagnostic = diagnostic.help(format!("did you mean `{replacement}`?"));
+                with_fix(diagnostic, input, replacement)
+            }
+            None => diagnostic.note(format!("the nodes to read from are {}", list(&candidates.collect::<Vec<_>>()))),
+        };
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn port(&mut self, node: usize, port: Option<&'a str>, span: Span) -> Option<PortRef> {
+        let PortNames::Known(ports) = port_names(&self.pipeline.nodes[node]) else { return None };
+        let position = ports.iter().position(|name| *name == port);
+        match position {
+            Some(position) => {
+                self.read[node].push(port);
+                Some(PortRef { node: NodeId(node as u32), port: position, span })
+            }
+            None => {
+                self.failed = true;
+                self.unknown_port(node, &ports, port, span);
+                None
+            }
+        }
+    }
+
+    fn unknown_port(&mut self, node: usize, ports: &[Option<&str>], port: Option<&str>, span: Span) {
+        let node = &self.pipeline.nodes[node];
+        let name = node.name.value.as_str();
+        let branches: Vec<&str> = ports.iter().flatten().copied().collect();
+        let full: Vec<String> = branches.iter().map(|branch| format!("{name}.{branch}")).collect();
+        let full: Vec<&str> = full.iter().map(String::as_str).collect();
+        let message = match (port, ports) {
+            (_, []) => format!("`{name}` is a sink, and nothing can be read from a sink"),
+            (Some(port), _) => format!("`{name}` has no port `{port}`"),
+            (None, _) => format!("`{name}` is a route: its branches are read, not the route itself"),
+        };
+        let mut diagnostic = Diagnostic::error(Code::E004, message).label(span, "no such port");
+        diagnostic = diagnostic.label(node.name.span, "the node");
+        diagnostic = match (branches.as_slice(), ports) {
+            (_, []) => diagnostic.help("read from the node in front of it"),
+            ([], _) => diagnostic.help(format!("write `{name}`: it has one port, without a name")),
+            _ => diagnostic.note(format!("its ports are {}", list(&full))),
+        };
+        let found = port.and_then(|port| closest(port, branches.iter().copied()));
+        let help = found.map(|found| format!("did you mean `{name}.{found}`?"));
+        self.diagnostics.push(diagnostic.help_opt(help));
+    }
+
+    /// W201 for each port that nothing names. Silent where references may be missing.
+    fn unread_ports(&mut self) {
+        let unread_part = |node: &Node| matches!(node.kind, NodeKind::Error { .. });
+        if self.failed || !self.pipeline.nodes_complete || self.pipeline.nodes.iter().any(unread_part) {
+            return;
+        }
+        for (node, read) in self.pipeline.nodes.iter().zip(&self.read) {
+            let PortNames::Known(ports) = port_names(node) else { continue };
+            for port in ports.iter().filter(|port| !read.contains(port)) {
+                self.diagnostics.push(unread(node, *port));
+            }
+        }
+    }
+}
+
+fn unread(node: &Node, port: Option<&str>) -> Diagnostic {
+    let name = &node.name.value;
+    let shown = port.map_or(name.clone(), |port| format!("{name}.{port}"));
+    let span = match (&node.kind, port) {
+        (NodeKind::Route(route), Some(port)) => {
+            let branch = route.conditions.iter().map(|(branch, _)| branch).find(|branch| branch.value == port);
+            branch.unwrap_or(&route.default).span
+        }
+        _ => node.name.span,
+    };
+    Diagnostic::warning(Code::W201, format!("nothing reads `{shown}`")).label(span, "its rows are dropped")
+}
+
+/// Adds the replacement where the reference stands as it is read, without quotes or escapes.
+fn with_fix(diagnostic: Diagnostic, input: &Spanned<String>, replacement: String) -> Diagnostic {
+    let plain = (input.span.end - input.span.start) as usize == input.value.len();
+    if plain { diagnostic.fix(input.span, replacement) } else { diagnostic }
+}
+
+/// Reports each circle once and takes the inputs on it out.
+fn break_circles(pipeline: &Pipeline, wiring: &mut Wiring, diagnostics: &mut Diagnostics) {
+    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    for _ in &pipeline.nodes {
+        graph.add_node(());
+    }
+    for (reader, inputs) in wiring.inputs.iter().enumerate() {
+        for port in inputs.iter().flatten() {
+            graph.add_edge(NodeIndex::new(port.node.0 as usize), NodeIndex::new(reader), ());
+        }
+    }
+    let mut circles: Vec<Vec<usize>> = tarjan_scc(&graph)
+        .into_iter()
+        .filter(|component| component.len() > 1)
+        .map(|component| component.into_iter().map(NodeIndex::index).collect())
+        .collect();
+    circles.sort_by_key(|circle| circle.iter().min().copied());
+    for circle in circles {
+        report_circle(pipeline, wiring, &circle, diagnostics);
+        for node in &circle {
+            for input in &mut wiring.inputs[*node] {
+                input.take_if(|port| circle.contains(&(port.node.0 as usize)));
+            }
+        }
+    }
+}
+
+/// Walks from the first node of the component upstream until a node comes again.
+fn report_circle(pipeline: &Pipeline, wiring: &Wiring, component: &[usize], diagnostics: &mut Diagnostics) {
+    let upstream =
+        |node: usize| wiring.inputs[node].iter().flatten().find(|port| component.contains(&(port.node.0 as usize)));
+    let mut path: Vec<(usize, Span)> = Vec::new();
+    let mut node = component.iter().min().copied().expect("a component has nodes");
+    while !path.iter().any(|(seen, _)| *seen == node) {
+        let port = upstream(node).expect("each node of a component reads one of its nodes");
+        path.push((node, port.span));
+        node = port.node.0 as usize;
+    }
+    path.retain({
+        let mut inside = false;
+        move |(seen, _)| {
+            inside |= *seen == node;
+            inside
+        }
+    });
+    // The walk went against the data; names are shown the way rows would flow.
+    path[1..].reverse();
+    let name = |node: usize| pipeline.nodes[node].name.value.as_str();
+    let shown: Vec<&str> = path.iter().map(|(node, _)| name(*node)).chain([name(path[0].0)]).collect();
+    let message = format!("nodes read from each other in a circle: {}", shown.join(" → "));
+    let mut diagnostic = Diagnostic::error(Code::E003, message);
+    for (node, span) in &path {
+        diagnostic = diagnostic.label(*span, format!("`{}` reads this", name(*node)));
+    }
+    diagnostics.push(diagnostic.help("let one of them read from a node outside the circle"));
+}

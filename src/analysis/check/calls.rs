@@ -1,0 +1,318 @@
+//! Methods and calls.
+
+use super::describe::{article, operand};
+use super::names::{did_you_mean, list};
+use super::unify::{convert, unify_kinds};
+use super::{Checker, failed};
+use crate::analysis::formats::{FormatUse, check_format, check_regex};
+use crate::analysis::functions::Function;
+use crate::analysis::functions::signature::{Kinds, Param, ResultKind, Role, Signature};
+use crate::analysis::hir::{Expr, ExprKind, Literal};
+use crate::analysis::inner_span;
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::ast::{self, Arg, Name};
+
+const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "collect", "weighted_avg"];
+/// Methods of arrays and maps that come later.
+const METHODS_LATER: [&str; 10] =
+    ["filter", "map", "any", "flat_map", "remove", "keys", "values", "merge", "set", "remove_field"];
+/// The deepest that rounding goes.
+const MAX_SCALE: i64 = 28;
+
+impl Checker<'_> {
+    /// `receiver.method(args)`; `receiver_ast` is its tree, for messages.
+    pub(super) fn method_call(
+        &mut self,
+        receiver: Expr,
+        receiver_ast: Option<&ast::Expr>,
+        method: &Name,
+        args: &[Arg],
+        span: Span,
+    ) -> Expr {
+        let Some(function) = self.function(&receiver, method, args) else { return failed(span) };
+        let args_ast: Vec<Option<&ast::Expr>> = args.iter().map(plain).collect();
+        let mut checked = Vec::with_capacity(args.len());
+        for arg in args {
+            checked.push(self.argument(arg, method));
+        }
+        let signature = function.signature();
+        let fits = self.receiver_fits(&receiver, receiver_ast, method, signature)
+            & self.count_fits(method, signature, args)
+            && self.arguments_fit(method, signature, &receiver, &checked, &args_ast);
+        if !fits || receiver.ty.is_error() || checked.iter().any(|arg| arg.ty.is_error()) {
+            return failed(span);
+        }
+        self.typed_call(function, receiver, checked, span)
+    }
+
+    /// The method called so; reports E199 for one that comes later and E200 for one that no type has.
+    fn function(&mut self, receiver: &Expr, method: &Name, args: &[Arg]) -> Option<Function> {
+        let name = method.text.as_str();
+        let closure = args.iter().any(|arg| matches!(arg, Arg::Closure { .. }));
+        match Function::by_name(name) {
+            Some(function) if !closure => return Some(function),
+            _ if closure => {
+                self.unsupported(method.span, &format!("`{name}` with a closure is"));
+            }
+            _ if METHODS_LATER.contains(&name) || name == "unset" => {
+                self.unsupported(method.span, &format!("the method `{name}` is"));
+            }
+            _ => self.unknown_method(receiver, method),
+        }
+        None
+    }
+
+    fn unknown_method(&mut self, receiver: &Expr, method: &Name) {
+        let message = format!("there is no method `{}`", method.text);
+        let diagnostic = Diagnostic::error(Code::E200, message).label(method.span, "not a method");
+        if method.text == "format" {
+            let help = "`to_string()` gives a value's text, `format_date(…)` a date in a format of choice";
+            return self.error(diagnostic.help(help));
+        }
+        let fitting = |function: &&Function| function.signature().receiver.accepts(&receiver.ty.kind);
+        let names = Function::ALL.iter().filter(fitting).chain(Function::ALL).map(|function| function.name());
+        self.error(did_you_mean(diagnostic, &method.text, method.span, names));
+    }
+
+    fn argument(&mut self, arg: &Arg, method: &Name) -> Expr {
+        match arg {
+            Arg::Expr(expr) => self.expr(expr),
+            Arg::Closure { span, .. } => self.unsupported(*span, "closures are"),
+            Arg::Star(span) => {
+                let message = format!("`*` is not a value that `{}` can take", method.text);
+                self.error(Diagnostic::error(Code::E200, message).label(*span, "not a value"));
+                failed(*span)
+            }
+        }
+    }
+
+    fn receiver_fits(
+        &mut self,
+        receiver: &Expr,
+        receiver_ast: Option<&ast::Expr>,
+        method: &Name,
+        signature: &Signature,
+    ) -> bool {
+        if signature.receiver.accepts(&receiver.ty.kind) {
+            return true;
+        }
+        let wanted = signature.receiver.describe();
+        let message = format!("`{}` works on {wanted}, not on {}", method.text, article(&receiver.ty));
+        let shown = receiver_ast.map_or("(…)".to_owned(), operand);
+        let help = conversion(signature.receiver, &receiver.ty.kind)
+            .map(|way| format!("write `{shown}.{way}().{}({})`", method.text, elided(signature)));
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(receiver.span, format!("this is {}", article(&receiver.ty)))
+            .label(method.span, format!("needs {wanted}"));
+        self.error(diagnostic.help_opt(help));
+        false
+    }
+
+    fn count_fits(&mut self, method: &Name, signature: &Signature, args: &[Arg]) -> bool {
+        let (min, max) = (signature.min_args(), signature.max_args());
+        if args.len() >= min && max.is_none_or(|max| args.len() <= max) {
+            return true;
+        }
+        let wanted = match (min, max) {
+            (0, Some(0)) => "no argument".to_owned(),
+            (min, Some(max)) if min == max => plural(min),
+            (min, None) => format!("at least {}", plural(min)),
+            (0, Some(max)) => format!("at most {}", plural(max)),
+            (min, Some(max)) => format!("{min} or {}", plural(max)),
+        };
+        let given = match args.len() {
+            0 => "none is given".to_owned(),
+            1 => "1 is given".to_owned(),
+            given => format!("{given} are given"),
+        };
+        let message = format!("`{}` takes {wanted}, {given}", method.text);
+        let help = format!("its form is `{}({})`", method.text, signature.usage());
+        self.error(Diagnostic::error(Code::E200, message).label(method.span, format!("takes {wanted}")).help(help));
+        false
+    }
+
+    /// Checks kinds and constant texts; reports every argument that does not fit.
+    fn arguments_fit(
+        &mut self,
+        method: &Name,
+        signature: &Signature,
+        receiver: &Expr,
+        args: &[Expr],
+        args_ast: &[Option<&ast::Expr>],
+    ) -> bool {
+        let mut fits = true;
+        for (index, (arg, arg_ast)) in args.iter().zip(args_ast).enumerate() {
+            let param = signature.param(index);
+            fits &= self.argument_fits(method, param, arg, *arg_ast) && self.constant_fits(param, receiver, arg);
+        }
+        fits && (signature.result != ResultKind::Common || self.meets(method, receiver, args))
+    }
+
+    fn argument_fits(&mut self, method: &Name, param: &Param, arg: &Expr, arg_ast: Option<&ast::Expr>) -> bool {
+        if param.kinds.accepts(&arg.ty.kind) {
+            return true;
+        }
+        let wanted = param.kinds.describe();
+        let message = format!("`{}` of `{}` must be {wanted}, not {}", param.name, method.text, article(&arg.ty));
+        let help = conversion(param.kinds, &arg.ty.kind)
+            .map(|way| format!("write `{}.{way}()`", arg_ast.map_or("(…)".to_owned(), operand)));
+        let label = format!("this is {}", article(&arg.ty));
+        self.error(Diagnostic::error(Code::E200, message).label(arg.span, label).help_opt(help));
+        false
+    }
+
+    /// A constant regex or date format must be valid; E200 at the part that isn't.
+    fn constant_fits(&mut self, param: &Param, receiver: &Expr, arg: &Expr) -> bool {
+        let ExprKind::Literal(Literal::String(text)) = &arg.kind else { return true };
+        let date = receiver.ty.kind == Kind::Date;
+        let (subject, checked) = match param.role {
+            Role::Plain => return true,
+            Role::Regex => ("the regex", check_regex(text)),
+            Role::FormatOut if date => ("the date format", check_format(text, FormatUse::WriteDate)),
+            Role::FormatOut => ("the date format", check_format(text, FormatUse::WriteDateTime)),
+            Role::ParseDate => ("the date format", check_format(text, FormatUse::ParseDate)),
+            Role::ParseDateTime => ("the date format", check_format(text, FormatUse::ParseDateTime)),
+        };
+        let Err(fault) = checked else { return true };
+        let message = format!("{subject} `{text}` is not valid: {}", fault.reason);
+        let span = inner_span(arg.span, text, &fault.range);
+        self.error(Diagnostic::error(Code::E200, message).label(span, fault.reason));
+        false
+    }
+
+    /// Whether receiver and arguments meet in one kind: a decimal never meets a float.
+    fn meets(&mut self, method: &Name, receiver: &Expr, args: &[Expr]) -> bool {
+        let mut kind = receiver.ty.kind.clone();
+        for arg in args {
+            let Some(met) = unify_kinds(&kind, &arg.ty.kind) else {
+                let message = format!("`{}` can't mix a decimal and a float", method.text);
+                let diagnostic = Diagnostic::error(Code::E200, message)
+                    .label(arg.span, format!("this is {}", article(&arg.ty)))
+                    .label(receiver.span, format!("this is {}", article(&receiver.ty)))
+                    .help("convert one of them with `to_decimal()` or `to_float()`");
+                self.error(diagnostic);
+                return false;
+            };
+            kind = met;
+        }
+        true
+    }
+
+    fn typed_call(&self, function: Function, receiver: Expr, args: Vec<Expr>, span: Span) -> Expr {
+        let signature = function.signature();
+        let nullable = signature.nulls.nullable(&receiver.ty, &args);
+        let (receiver, args) = operands(signature, receiver, args);
+        let kind = result_kind(signature.result, &receiver, &args);
+        let ty = Type { nullable: nullable || matches!(kind, Kind::Any | Kind::Null), kind };
+        Expr { kind: ExprKind::Call { function, receiver: Box::new(receiver), args }, ty, span }
+    }
+
+    /// `name(args)`: an aggregate, which only an aggregate node has, or nothing that exists.
+    pub(super) fn free_call(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
+        let name = function.text.as_str();
+        if AGGREGATES.contains(&name) {
+            let message = format!("aggregate function `{name}` is not allowed in a row-level transform");
+            let diagnostic = Diagnostic::error(Code::E200, message).label(function.span, "sees one row only");
+            let note = "aggregates belong into an aggregate node, which sees whole groups";
+            self.error(diagnostic.note(note));
+            return failed(span);
+        }
+        let message = format!("unknown function `{name}`");
+        let diagnostic = Diagnostic::error(Code::E203, message).label(function.span, "not known");
+        let receiver = args.first().and_then(plain).map_or("value".to_owned(), operand);
+        let diagnostic = match Function::by_name(name) {
+            Some(_) if args.len() > 1 => diagnostic.help(format!("it is a method: write `{receiver}.{name}(…)`")),
+            Some(_) => diagnostic.help(format!("it is a method: write `{receiver}.{name}()`")),
+            None => {
+                let known = list(&AGGREGATES);
+                let diagnostic = diagnostic.note(format!("the functions are {known}, in aggregate nodes only"));
+                did_you_mean(diagnostic, name, function.span, AGGREGATES)
+            }
+        };
+        self.error(diagnostic);
+        failed(span)
+    }
+}
+
+/// Receiver and arguments in the kinds that the kernel expects: nulls typed, and one kind for all where they meet.
+fn operands(signature: &Signature, receiver: Expr, args: Vec<Expr>) -> (Expr, Vec<Expr>) {
+    if matches!(signature.result, ResultKind::Common | ResultKind::CommonOrAny) {
+        let common = |kind: Kind, arg: &Expr| unify_kinds(&kind, &arg.ty.kind).unwrap_or(Kind::Any);
+        let kind = args.iter().fold(receiver.ty.kind.clone(), common);
+        let kind = match kind {
+            Kind::Null if signature.result == ResultKind::Common => Kind::Int,
+            kind => kind,
+        };
+        return (convert(receiver, &kind), args.into_iter().map(|arg| convert(arg, &kind)).collect());
+    }
+    let typed = |expr: Expr, kinds: Kinds| match expr.ty.kind {
+        Kind::Null if kinds != Kinds::ALL => convert(expr, &kinds.of_null()),
+        _ => expr,
+    };
+    let args = args.into_iter().enumerate().map(|(index, arg)| typed(arg, signature.param(index).kinds)).collect();
+    (typed(receiver, signature.receiver), args)
+}
+
+fn result_kind(result: ResultKind, receiver: &Expr, args: &[Expr]) -> Kind {
+    let kind = receiver.ty.kind.clone();
+    match result {
+        ResultKind::Bool => Kind::Bool,
+        ResultKind::Int => Kind::Int,
+        ResultKind::Float => Kind::Float,
+        ResultKind::Decimal => Kind::Decimal { scale: None },
+        ResultKind::String => Kind::String,
+        ResultKind::Date => Kind::Date,
+        ResultKind::DateTime => Kind::DateTime,
+        ResultKind::Strings => Kind::Array(Box::new(Kind::String)),
+        ResultKind::Receiver | ResultKind::Common | ResultKind::CommonOrAny => kind,
+        ResultKind::Whole => match kind {
+            Kind::Float => Kind::Int,
+            Kind::Decimal { .. } => Kind::Decimal { scale: None },
+            other => other,
+        },
+        ResultKind::Rounded => match kind {
+            Kind::Decimal { scale } => Kind::Decimal { scale: rounded_scale(scale, args.first()) },
+            other => other,
+        },
+    }
+}
+
+/// The scale that rounding to `digits` leaves: the smaller one, where both are known.
+fn rounded_scale(scale: Option<u8>, digits: Option<&Expr>) -> Option<u8> {
+    let digits = match digits.map(|digits| &digits.kind) {
+        None => 0,
+        Some(ExprKind::Literal(Literal::Int(digits))) => (*digits).clamp(0, MAX_SCALE) as u8,
+        Some(_) => return None,
+    };
+    scale.map(|scale| scale.min(digits))
+}
+
+/// The method that makes a value of `kind` one of `wanted`.
+fn conversion(wanted: Kinds, kind: &Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Array(_) | Kind::Map => None,
+        _ if wanted.accepts(&Kind::String) => Some("to_string"),
+        Kind::Date | Kind::DateTime => None,
+        Kind::Float | Kind::Decimal { .. } | Kind::Bool if wanted.accepts(&Kind::Int) => Some("to_int"),
+        Kind::String if wanted == Kinds::NUMBER => Some("to_float"),
+        Kind::String if wanted.accepts(&Kind::Int) => Some("to_int"),
+        Kind::String if wanted.accepts(&Kind::Date) => Some("to_date"),
+        _ => None,
+    }
+}
+
+fn elided(signature: &Signature) -> &'static str {
+    if signature.min_args() == 0 { "" } else { "…" }
+}
+
+fn plural(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
+}
+
+fn plain(arg: &Arg) -> Option<&ast::Expr> {
+    match arg {
+        Arg::Expr(expr) => Some(expr),
+        _ => None,
+    }
+}

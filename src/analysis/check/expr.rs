@@ -1,0 +1,135 @@
+//! Expressions: literals, names, `if`, `match`, and the dispatch to the rest.
+
+use super::unify::{convert, unify_or_any};
+use super::{Checker, failed};
+use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm};
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::ast;
+
+impl Checker<'_> {
+    /// Checks an expression. What fails is reported and has the error type.
+    pub fn expr(&mut self, expr: &ast::Expr) -> Expr {
+        let span = expr.span;
+        match &expr.kind {
+            ast::ExprKind::Literal(value) => literal(value, span),
+            ast::ExprKind::Now => self.start_time(span),
+            ast::ExprKind::Name(name) => self.name(name, span),
+            ast::ExprKind::Path(parts) => self.path(parts, span),
+            ast::ExprKind::System { path, args } => self.system(path, args.as_deref(), span),
+            ast::ExprKind::Unary { op, operand, .. } => self.unary(*op, operand, span),
+            ast::ExprKind::Binary { op, op_span, left, right } => self.binary(*op, *op_span, left, right, span),
+            ast::ExprKind::If { condition, consequence, alternative } => {
+                self.conditional(condition, consequence, alternative.as_deref(), span)
+            }
+            ast::ExprKind::Match { subject, arms } => self.matching(subject.as_deref(), arms, span),
+            ast::ExprKind::Method { receiver, method, args } => {
+                let checked = self.expr(receiver);
+                self.method_call(checked, Some(receiver), method, args.as_deref().unwrap_or_default(), span)
+            }
+            ast::ExprKind::Call { function, args } => self.free_call(function, args, span),
+            ast::ExprKind::Wildcard => self.wildcard(span),
+            ast::ExprKind::It => self.unsupported(span, "`it` is"),
+            ast::ExprKind::Index { .. } => self.unsupported(span, "indexing with `[…]` is"),
+            ast::ExprKind::Array(_) => self.unsupported(span, "array literals are"),
+            ast::ExprKind::Comprehension { .. } => self.unsupported(span, "comprehensions are"),
+            ast::ExprKind::Map(_) => self.unsupported(span, "map literals are"),
+            ast::ExprKind::Error => failed(span),
+        }
+    }
+
+    fn wildcard(&mut self, span: Span) -> Expr {
+        let message = "`_` stands only for everything else in a `match`";
+        self.error(Diagnostic::error(Code::E200, message).label(span, "not a value"));
+        failed(span)
+    }
+
+    fn conditional(
+        &mut self,
+        condition: &ast::Expr,
+        consequence: &ast::Expr,
+        alternative: Option<&ast::Expr>,
+        span: Span,
+    ) -> Expr {
+        let condition = self.condition(condition, "an `if`");
+        let consequence = self.expr(consequence);
+        let alternative = alternative.map(|alternative| self.expr(alternative));
+        let ty = match &alternative {
+            Some(alternative) => unify_or_any(&consequence.ty, &alternative.ty),
+            None => consequence.ty.clone().or_nullable(true),
+        };
+        if condition.ty.is_error() || ty.is_error() {
+            return failed(span);
+        }
+        let kind = ExprKind::If {
+            condition: Box::new(condition),
+            consequence: Box::new(convert(consequence, &ty.kind)),
+            alternative: alternative.map(|alternative| Box::new(convert(alternative, &ty.kind))),
+        };
+        Expr { kind, ty, span }
+    }
+
+    /// `match`: arms behind `_` are checked and left out.
+    fn matching(&mut self, subject: Option<&ast::Expr>, arms: &[ast::Arm], span: Span) -> Expr {
+        let subject = subject.map(|subject| (self.expr(subject), subject));
+        let mut live = Vec::new();
+        let mut default = None;
+        for arm in arms {
+            let wildcard = matches!(arm.pattern.kind, ast::ExprKind::Wildcard);
+            let pattern = (!wildcard).then(|| self.pattern(subject.as_ref(), &arm.pattern));
+            let body = self.expr(&arm.body);
+            match pattern {
+                Some(pattern) if default.is_none() => live.push(MatchArm { pattern, body }),
+                None if default.is_none() => default = Some(body),
+                _ => {}
+            }
+        }
+        let Some(default) = default else {
+            self.missing_default(span);
+            return failed(span);
+        };
+        assemble_match(subject.map(|(checked, _)| checked), live, default, span)
+    }
+
+    /// The comparison of the subject with a pattern, or a guard.
+    fn pattern(&mut self, subject: Option<&(Expr, &ast::Expr)>, pattern: &ast::Expr) -> Expr {
+        let Some((subject, subject_ast)) = subject else { return self.condition(pattern, "a `match` guard") };
+        let read = Expr { kind: ExprKind::Subject, ty: subject.ty.clone(), span: subject.span };
+        let value = self.expr(pattern);
+        self.compare(BinaryOp::Equal, pattern.span, (read, subject_ast), (value, pattern), pattern.span)
+    }
+
+    fn missing_default(&mut self, span: Span) {
+        let diagnostic = Diagnostic::error(Code::E200, "`match` has no `_` arm")
+            .label(span, "nothing is said for the other values")
+            .help("add `_ => …` as the last arm, for instance `_ => null`");
+        self.error(diagnostic);
+    }
+}
+
+fn assemble_match(subject: Option<Expr>, mut arms: Vec<MatchArm>, default: Expr, span: Span) -> Expr {
+    let ty = arms.iter().fold(default.ty.clone(), |ty, arm| unify_or_any(&ty, &arm.body.ty));
+    let mut tests = subject.iter().chain(arms.iter().map(|arm| &arm.pattern));
+    if ty.is_error() || tests.any(|expr| expr.ty.is_error()) {
+        return failed(span);
+    }
+    for arm in &mut arms {
+        let body = std::mem::replace(&mut arm.body, failed(span));
+        arm.body = convert(body, &ty.kind);
+    }
+    let default = Box::new(convert(default, &ty.kind));
+    Expr { kind: ExprKind::Match { subject: subject.map(Box::new), arms, default }, ty, span }
+}
+
+/// A literal with its type.
+pub(super) fn literal(value: &Literal, span: Span) -> Expr {
+    let kind = match value {
+        Literal::Null => Kind::Null,
+        Literal::Bool(_) => Kind::Bool,
+        Literal::Int(_) => Kind::Int,
+        Literal::Float(_) => Kind::Float,
+        Literal::String(_) => Kind::String,
+        Literal::Date(_) => Kind::Date,
+    };
+    Expr { kind: ExprKind::Literal(value.clone()), ty: Type::of(kind), span }
+}

@@ -1,0 +1,111 @@
+//! The type checker: CXL trees to typed expressions.
+//!
+//! A [`Checker`] works on one node. It collects what it finds and goes on: what failed gets the error type, which
+//! meets with everything and is never reported again, also where a let, an emit or a column carries it on.
+
+mod calls;
+mod describe;
+mod expr;
+mod names;
+mod operators;
+mod statements;
+pub mod unify;
+
+use crate::analysis::hir::{self, Expr, ExprKind, Literal, Slot, Var};
+use crate::analysis::types::Type;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
+use crate::syntax::cxl::ast;
+
+pub(super) use names::{did_you_mean, list};
+
+/// The columns of an edge, as far as they are known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    /// The known columns. A column whose value failed to check has the error type.
+    pub schema: hir::Schema,
+    /// Whether there are no others; if not, a name that is missing may come from a part that failed.
+    pub complete: bool,
+}
+
+impl Row {
+    /// The row of an edge below a node that failed.
+    pub fn unknown() -> Self {
+        Self::default()
+    }
+}
+
+/// Checks the CXL of one node.
+pub(super) struct Checker<'a> {
+    /// What the node is, for messages: `transform "clean"`.
+    place: String,
+    row: &'a Row,
+    vars: &'a [Var],
+    source_names: &'a [&'a str],
+    diagnostics: &'a mut Diagnostics,
+    lets: Vec<Slot>,
+    emits: Vec<Slot>,
+    /// Whether every statement so far was parsed; a let may be missing if not.
+    complete: bool,
+    unknown: Vec<Unknown>,
+}
+
+/// A name that nothing in scope has, with every place that uses it.
+struct Unknown {
+    name: String,
+    spans: Vec<Span>,
+}
+
+impl<'a> Checker<'a> {
+    /// A checker for the node called `place` in messages, which reads `row`.
+    pub fn new(
+        place: String,
+        row: &'a Row,
+        vars: &'a [Var],
+        source_names: &'a [&'a str],
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        Self {
+            place,
+            row,
+            vars,
+            source_names,
+            diagnostics,
+            lets: Vec::new(),
+            emits: Vec::new(),
+            complete: true,
+            unknown: Vec::new(),
+        }
+    }
+
+    /// Checks an expression that decides about rows. `what` names it in messages: `filter`, ``branch `late` ``.
+    ///
+    /// E200 if it can't be a bool. A bool that may be null is fine, null counts as not true.
+    pub fn condition(&mut self, expr: &ast::Expr, what: &str) -> Expr {
+        let checked = self.expr(expr);
+        self.truth(checked, expr, what)
+    }
+
+    /// Reports what waits until the whole node is known. Call it once, at the end.
+    pub fn finish(mut self) {
+        for unknown in std::mem::take(&mut self.unknown) {
+            self.report_unknown(&unknown);
+        }
+    }
+
+    fn error(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports a part of the language that comes later, and gives what failed. `what` is a whole subject with verb:
+    /// "`trace` is", "closures are".
+    fn unsupported(&mut self, span: Span, what: &str) -> Expr {
+        let message = format!("{what} not supported by this version");
+        self.error(Diagnostic::error(Code::E199, message).label(span, "not supported yet"));
+        failed(span)
+    }
+}
+
+/// The expression that stands for what failed.
+fn failed(span: Span) -> Expr {
+    Expr { kind: ExprKind::Literal(Literal::Null), ty: Type::error(), span }
+}

@@ -1,0 +1,229 @@
+//! What a name in CXL refers to: a let, a column, an earlier emit, or a variable of the run.
+
+use super::{Checker, Unknown, failed};
+use crate::analysis::functions::Function;
+use crate::analysis::hir::{Expr, ExprKind, Variable};
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::suggest::closest;
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::ast::{Arg, Name};
+
+/// Longest list of names that a note shows.
+const SHOWN_NAMES: usize = 12;
+
+const PIPELINE: [(&str, Variable); 4] = [
+    ("name", Variable::PipelineName),
+    ("execution_id", Variable::ExecutionId),
+    ("batch_id", Variable::BatchId),
+    ("start_time", Variable::StartTime),
+];
+const SOURCE: [(&str, Variable); 3] =
+    [("file", Variable::SourceFile), ("name", Variable::SourceName), ("row", Variable::SourceRow)];
+/// Members of `$source` that come later.
+const SOURCE_LATER: [&str; 5] = ["path", "batch", "count", "ingestion_timestamp", "event_time"];
+/// Scopes that come later.
+const SCOPES_LATER: [&str; 5] = ["window", "record", "config", "doc", "meta"];
+
+impl Checker<'_> {
+    /// A bare name: a let, else a column, else an earlier emit. Reported as E203 when the node is done.
+    pub(super) fn name(&mut self, name: &str, span: Span) -> Expr {
+        match self.lookup(name, span) {
+            Some(expr) => expr,
+            None => {
+                self.note_unknown(name, span);
+                failed(span)
+            }
+        }
+    }
+
+    /// What a bare name refers to, if anything.
+    pub(super) fn lookup(&self, name: &str, span: Span) -> Option<Expr> {
+        let last = |slots: &[crate::analysis::hir::Slot]| slots.iter().rposition(|slot| slot.name == name);
+        let (kind, ty) = if let Some(slot) = last(&self.lets) {
+            (ExprKind::Let(slot), self.lets[slot].ty.clone())
+        } else if let Some(column) = self.row.schema.position(name) {
+            (ExprKind::Column(column), self.row.schema.columns[column].ty.clone())
+        } else {
+            let slot = last(&self.emits)?;
+            (ExprKind::Emit(slot), self.emits[slot].ty.clone())
+        };
+        Some(Expr { kind, ty, span })
+    }
+
+    /// `a.b` or `a.b.c`: nothing that this version runs has members, so it is always an error.
+    pub(super) fn path(&mut self, parts: &[Name], span: Span) -> Expr {
+        let head = &parts[0];
+        if self.lookup(&head.text, head.span).is_none() {
+            self.unknown_path(parts, span);
+            return failed(span);
+        }
+        if self.name(&head.text, head.span).ty.is_error() {
+            return failed(span);
+        }
+        let member = &parts[1];
+        let message = format!("`{}` has no member `{}`", head.text, member.text);
+        let mut diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not a member");
+        if parts.len() == 2 && Function::by_name(&member.text).is_some() {
+            let end = Span::new(member.span.file, member.span.end, member.span.end);
+            diagnostic =
+                diagnostic.help(format!("to call the method, write `{}.{}()`", head.text, member.text)).fix(end, "()");
+        }
+        self.error(diagnostic);
+        failed(span)
+    }
+
+    fn unknown_path(&mut self, parts: &[Name], span: Span) {
+        let (head, column) = (&parts[0], &parts[1]);
+        if self.source_names.contains(&head.text.as_str()) && self.lookup(&column.text, span).is_some() {
+            let message = format!("column `{}` is written with the name of a source in {}", column.text, self.place);
+            let help = format!("write `{}`", column.text);
+            let diagnostic = Diagnostic::error(Code::E203, message).label(span, "only a combine reads qualified names");
+            self.error(diagnostic.help(help).fix(span, column.text.clone()));
+        } else {
+            self.note_unknown(&head.text, head.span);
+        }
+    }
+
+    /// `now`
+    pub(super) fn start_time(&self, span: Span) -> Expr {
+        variable(Variable::StartTime, Type::of(Kind::DateTime), span)
+    }
+
+    /// `$scope.name` and everything that starts like it.
+    pub(super) fn system(&mut self, path: &[Name], args: Option<&[Arg]>, span: Span) -> Expr {
+        let scope = &path[0];
+        let Some(member) = path.get(1) else { return self.unknown_scope(scope, span) };
+        let found = match scope.text.as_str() {
+            "pipeline" => self.member(scope, member, &PIPELINE),
+            "source" if SOURCE_LATER.contains(&member.text.as_str()) => {
+                return self.unsupported(span, &format!("`$source.{}` is", member.text));
+            }
+            "source" if path.len() > 2 && Function::by_name(&path[2].text).is_none() => {
+                return self.unsupported(span, "a variable of one source among several is");
+            }
+            "source" => self.member(scope, member, &SOURCE),
+            "vars" => self.var(member),
+            later if SCOPES_LATER.contains(&later) => {
+                return self.unsupported(span, &format!("`${later}` is"));
+            }
+            _ => return self.unknown_scope(scope, span),
+        };
+        match path {
+            [_, _] if args.is_none() => found,
+            [_, _, method] => self.method_call(found, None, method, args.unwrap_or_default(), span),
+            _ => self.not_callable(path, span),
+        }
+    }
+
+    fn member(&mut self, scope: &Name, member: &Name, members: &[(&str, Variable)]) -> Expr {
+        let span = scope.span.to(member.span);
+        if let Some((_, found)) = members.iter().find(|(name, _)| *name == member.text) {
+            return variable(*found, variable_type(*found), span);
+        }
+        let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
+        self.unknown_member(scope, member, &names)
+    }
+
+    fn var(&mut self, member: &Name) -> Expr {
+        if let Some(position) = self.vars.iter().position(|var| var.name == member.text) {
+            return variable(Variable::Var(position), self.vars[position].ty.clone(), member.span);
+        }
+        let vars = self.vars;
+        let names: Vec<&str> = vars.iter().map(|var| var.name.as_str()).collect();
+        let scope = Name { text: "vars".to_owned(), span: member.span };
+        self.unknown_member(&scope, member, &names)
+    }
+
+    fn unknown_member(&mut self, scope: &Name, member: &Name, names: &[&str]) -> Expr {
+        let message = format!("`${}` has no member `{}`", scope.text, member.text);
+        let diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not known");
+        let diagnostic = match names {
+            [] => diagnostic.note("the pipeline declares no `vars`"),
+            names => diagnostic.note(format!("`${}` has {}", scope.text, list(names))),
+        };
+        self.error(did_you_mean(diagnostic, &member.text, member.span, names.iter().copied()));
+        failed(member.span)
+    }
+
+    fn unknown_scope(&mut self, scope: &Name, span: Span) -> Expr {
+        let message = format!("`${}` is not known", scope.text);
+        let diagnostic = Diagnostic::error(Code::E203, message)
+            .label(scope.span, "not known")
+            .note("there are `$pipeline`, `$source` and `$vars`");
+        self.error(did_you_mean(diagnostic, &scope.text, scope.span, ["pipeline", "source", "vars"]));
+        failed(span)
+    }
+
+    fn not_callable(&mut self, path: &[Name], span: Span) -> Expr {
+        let message = format!("`${}.{}` is a value, not a function", path[0].text, path[1].text);
+        self.error(Diagnostic::error(Code::E200, message).label(span, "can't be called"));
+        failed(span)
+    }
+
+    fn note_unknown(&mut self, name: &str, span: Span) {
+        if !self.row.complete || !self.complete {
+            return;
+        }
+        match self.unknown.iter_mut().find(|unknown| unknown.name == name) {
+            Some(unknown) => unknown.spans.push(span),
+            None => self.unknown.push(Unknown { name: name.to_owned(), spans: vec![span] }),
+        }
+    }
+
+    pub(super) fn report_unknown(&mut self, unknown: &Unknown) {
+        let message = format!("unknown name `{}` in {}", unknown.name, self.place);
+        let mut diagnostic = Diagnostic::error(Code::E203, message);
+        for (index, span) in unknown.spans.iter().enumerate() {
+            diagnostic = diagnostic.label(*span, if index == 0 { "not known here" } else { "used here too" });
+        }
+        let columns: Vec<&str> = self.row.schema.columns.iter().map(|column| column.name.as_str()).collect();
+        if (1..=SHOWN_NAMES).contains(&columns.len()) {
+            diagnostic = diagnostic.note(format!("the columns here are {}", list(&columns)));
+        }
+        let slots = self.lets.iter().chain(&self.emits).map(|slot| slot.name.as_str());
+        let names: Vec<&str> = columns.into_iter().chain(slots).collect();
+        let mut diagnostic = did_you_mean(diagnostic, &unknown.name, unknown.spans[0], names);
+        if diagnostic.help.is_none() && self.row.schema.carries {
+            diagnostic = diagnostic.help(format!(
+                "if `{}` is a field of the input, declare it in the source's schema: CXL reads declared columns only",
+                unknown.name
+            ));
+        }
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+/// Adds "did you mean" and its fix, where a candidate is close enough.
+pub(crate) fn did_you_mean<'n>(
+    diagnostic: Diagnostic,
+    name: &str,
+    span: Span,
+    candidates: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    match closest(name, candidates) {
+        Some(found) => diagnostic.help(format!("did you mean `{found}`?")).fix(span, found),
+        None => diagnostic,
+    }
+}
+
+/// Names for people: `` `a`, `b` and `c` ``.
+pub(crate) fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => "none".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn variable(variable: Variable, ty: Type, span: Span) -> Expr {
+    Expr { kind: ExprKind::Variable(variable), ty, span }
+}
+
+fn variable_type(variable: Variable) -> Type {
+    Type::of(match variable {
+        Variable::StartTime => Kind::DateTime,
+        Variable::SourceRow => Kind::Int,
+        _ => Kind::String,
+    })
+}

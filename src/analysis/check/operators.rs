@@ -1,0 +1,398 @@
+//! Operators: which operands they take, and what their kinds become.
+
+use super::describe::{article, operand, text};
+use super::unify::{convert, unify, unify_kinds, unify_or_any};
+use super::{Checker, failed};
+use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm, is_ordered};
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::ast;
+
+/// Most places behind the point that a decimal has.
+const MAX_SCALE: u8 = 28;
+
+/// A checked operand with its tree.
+type Operand<'e> = (Expr, &'e ast::Expr);
+
+impl Checker<'_> {
+    pub(super) fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
+        let checked = self.expr(operand);
+        if checked.ty.is_error() {
+            return failed(span);
+        }
+        match op {
+            ast::UnaryOp::Not => match self.logic_operand(checked, operand, "not") {
+                value if value.ty.is_error() => failed(span),
+                value => Expr { ty: value.ty.clone(), kind: ExprKind::Not(Box::new(value)), span },
+            },
+            ast::UnaryOp::Negate => self.negate(checked, operand, span),
+        }
+    }
+
+    fn negate(&mut self, value: Expr, operand_ast: &ast::Expr, span: Span) -> Expr {
+        let value = match value.ty.kind {
+            Kind::Null => convert(value, &Kind::Int),
+            _ => value,
+        };
+        if !(is_number(&value.ty.kind) || value.ty.kind == Kind::Any) {
+            let message = format!("`-` needs a number, not {}", article(&value.ty));
+            let diagnostic = Diagnostic::error(Code::E200, message).label(value.span, this_is(&value.ty));
+            self.error(diagnostic.help_opt(to_number(&value.ty.kind, operand_ast)));
+            return failed(span);
+        }
+        Expr { ty: value.ty.clone(), kind: ExprKind::Negate(Box::new(value)), span }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        op_span: Span,
+        left_ast: &ast::Expr,
+        right_ast: &ast::Expr,
+        span: Span,
+    ) -> Expr {
+        let left = self.expr(left_ast);
+        let right = self.expr(right_ast);
+        let (left, right) = ((left, left_ast), (right, right_ast));
+        match op {
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
+                self.arithmetic(op, op_span, left, right, span)
+            }
+            BinaryOp::And | BinaryOp::Or => self.logic(op, left, right, span),
+            BinaryOp::Coalesce => coalesce(left.0, right.0, span),
+            _ => self.compare(op, op_span, left, right, span),
+        }
+    }
+
+    fn arithmetic(&mut self, op: BinaryOp, op_span: Span, left: Operand, right: Operand, span: Span) -> Expr {
+        if left.0.ty.is_error() || right.0.ty.is_error() {
+            return failed(span);
+        }
+        let Some(kind) = arithmetic_kind(op, &left.0.ty.kind, &right.0.ty.kind) else {
+            self.report_arithmetic(op, op_span, &left, &right);
+            return failed(span);
+        };
+        let nullable = left.0.ty.nullable || right.0.ty.nullable;
+        let left = Box::new(operand_of(left.0, &kind));
+        let right = Box::new(operand_of(right.0, &kind));
+        let kind = match &kind {
+            Kind::Decimal { .. } => Kind::Decimal { scale: result_scale(op, &left.ty.kind, &right.ty.kind) },
+            other => other.clone(),
+        };
+        let ty = Type { nullable: nullable || kind == Kind::Any, kind };
+        Expr { kind: ExprKind::Arithmetic { op, left, right }, ty, span }
+    }
+
+    fn report_arithmetic(&mut self, op: BinaryOp, op_span: Span, left: &Operand, right: &Operand) {
+        let (l, r) = (&left.0.ty, &right.0.ty);
+        if mixes_decimal_and_float(&l.kind, &r.kind) {
+            return self.report_decimal_with_float(op, left, right);
+        }
+        let wanted = if op == BinaryOp::Add { "two numbers or two strings" } else { "two numbers" };
+        let message = format!("`{}` needs {wanted}, not {} and {}", op.symbol(), article(l), article(r));
+        let diagnostic = Diagnostic::error(Code::E200, message);
+        let (diagnostic, help) = match arithmetic_help(op, left, right) {
+            Some(help) => (diagnostic, Some(help)),
+            None => (diagnostic, None),
+        };
+        let culprit_is_left = match op {
+            BinaryOp::Add => l.kind != Kind::String && !is_number(&l.kind) || r.kind == Kind::String,
+            _ => !is_number(&l.kind),
+        };
+        let (first, second) = if culprit_is_left { (left, right) } else { (right, left) };
+        let mut diagnostic =
+            diagnostic.label(first.0.span, this_is(&first.0.ty)).label(second.0.span, this_is(&second.0.ty));
+        if let Some(Help { text, fix }) = help {
+            diagnostic = diagnostic.help(text);
+            diagnostic.fix = fix;
+        }
+        let _ = op_span;
+        self.error(diagnostic);
+    }
+
+    fn report_decimal_with_float(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
+        let (float, decimal) = if left.0.ty.kind == Kind::Float { (left, right) } else { (right, left) };
+        let message = format!("`{}` can't mix a decimal and a float", op.symbol());
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(float.0.span, "this is a float")
+            .label(decimal.0.span, "this is a decimal");
+        let diagnostic = match &float.1.kind {
+            ast::ExprKind::Literal(Literal::Float(value)) => {
+                let exact = format!("\"{value:?}\".to_decimal()");
+                diagnostic.help(format!("write `{exact}` for the exact decimal")).fix(float.0.span, exact)
+            }
+            _ => diagnostic.help(format!(
+                "choose one: `{}.to_decimal()`, or `{}.to_float()`",
+                operand(float.1),
+                operand(decimal.1)
+            )),
+        };
+        self.error(diagnostic);
+    }
+
+    /// `== != < <= > >=`. `==` and `!=` are never null.
+    pub(super) fn compare(&mut self, op: BinaryOp, op_span: Span, left: Operand, right: Operand, span: Span) -> Expr {
+        if left.0.ty.is_error() || right.0.ty.is_error() {
+            return failed(span);
+        }
+        let equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+        let Some(met) = unify(&left.0.ty, &right.0.ty) else {
+            self.report_comparison(op, &left, &right);
+            return failed(span);
+        };
+        let kind = if met.kind == Kind::Null { Kind::Int } else { met.kind };
+        if !equality && !is_ordered(&kind) && kind != Kind::Any {
+            self.report_unordered(op, op_span, &left, &kind);
+            return failed(span);
+        }
+        let nullable = !equality && met.nullable;
+        let exact = matches!((&left.0.ty.kind, &right.0.ty.kind), (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int));
+        let side = |expr: Expr| Box::new(if exact { expr } else { operand_of(expr, &kind) });
+        let (left, right) = (side(left.0), side(right.0));
+        Expr { kind: ExprKind::Compare { op, left, right }, ty: Type { kind: Kind::Bool, nullable }, span }
+    }
+
+    fn report_comparison(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
+        if mixes_decimal_and_float(&left.0.ty.kind, &right.0.ty.kind) {
+            return self.report_decimal_with_float(op, left, right);
+        }
+        let message = format!("{} can't be compared with {}", article(&left.0.ty), article(&right.0.ty));
+        let (first, second) =
+            if matches!(right.1.kind, ast::ExprKind::Literal(_)) { (right, left) } else { (left, right) };
+        let mut diagnostic = Diagnostic::error(Code::E200, message)
+            .label(first.0.span, this_is(&first.0.ty))
+            .label(second.0.span, this_is(&second.0.ty));
+        if let Some(Help { text, fix }) = comparison_help(left, right).or_else(|| comparison_help(right, left)) {
+            diagnostic = diagnostic.help(text);
+            diagnostic.fix = fix;
+        }
+        self.error(diagnostic);
+    }
+
+    fn report_unordered(&mut self, op: BinaryOp, op_span: Span, left: &Operand, kind: &Kind) {
+        let message = format!("`{}` needs an order, which {} has not", op.symbol(), article(&Type::of(kind.clone())));
+        let help = match kind {
+            Kind::Bool => format!("compare with `==`, or use `{}` as it is", operand(left.1)),
+            _ => "compare with `==` or `!=`".to_owned(),
+        };
+        self.error(Diagnostic::error(Code::E200, message).label(op_span, "these have no order").help(help));
+    }
+
+    fn logic(&mut self, op: BinaryOp, left: Operand, right: Operand, span: Span) -> Expr {
+        let left = self.logic_operand(left.0, left.1, op.symbol());
+        let right = self.logic_operand(right.0, right.1, op.symbol());
+        if left.ty.is_error() || right.ty.is_error() {
+            return failed(span);
+        }
+        let ty = Type { kind: Kind::Bool, nullable: left.ty.nullable || right.ty.nullable };
+        Expr { kind: ExprKind::Logic { op, left: Box::new(left), right: Box::new(right) }, ty, span }
+    }
+
+    /// An operand of `and`, `or` or `not` as a bool. Of a value known only at run time, what is no bool counts as
+    /// null.
+    fn logic_operand(&mut self, value: Expr, value_ast: &ast::Expr, symbol: &str) -> Expr {
+        match value.ty.kind {
+            Kind::Bool | Kind::Error => value,
+            Kind::Null => convert(value, &Kind::Bool),
+            Kind::Any => bool_or_null(value),
+            _ => {
+                self.report_not_bool(&value, value_ast, &format!("`{symbol}`"));
+                failed(value.span)
+            }
+        }
+    }
+
+    /// A checked expression that decides about rows, as a bool; see [`Checker::condition`].
+    pub(super) fn truth(&mut self, value: Expr, value_ast: &ast::Expr, what: &str) -> Expr {
+        match value.ty.kind {
+            Kind::Bool | Kind::Error => value,
+            Kind::Any => is_true(value),
+            _ => {
+                self.report_not_bool(&value, value_ast, what);
+                failed(value.span)
+            }
+        }
+    }
+
+    fn report_not_bool(&mut self, value: &Expr, value_ast: &ast::Expr, what: &str) {
+        let message = format!("{what} needs a bool, not {}", article(&value.ty));
+        let shown = operand(value_ast);
+        let help = match value.ty.kind {
+            Kind::Int | Kind::Float | Kind::Decimal { .. } => format!("compare it, for instance `{shown} != 0`"),
+            Kind::String => format!("compare it, for instance `{shown} == \"yes\"`, or write `{shown}.to_bool()`"),
+            Kind::Null => "null is never true".to_owned(),
+            _ => format!("compare it, for instance `{shown} != null`"),
+        };
+        self.error(Diagnostic::error(Code::E200, message).label(value.span, this_is(&value.ty)).help(help));
+    }
+}
+
+/// What to do, and the replacement that does it.
+struct Help {
+    text: String,
+    fix: Option<crate::diagnostics::Fix>,
+}
+
+impl Help {
+    fn say(text: String) -> Option<Self> {
+        Some(Self { text, fix: None })
+    }
+
+    /// "write `operand.method()`", as a fix where the operand can take a method as it stands.
+    fn method(expr: &ast::Expr, method: &str, purpose: &str) -> Option<Self> {
+        let end = Span::new(expr.span.file, expr.span.end, expr.span.end);
+        let fix = text(expr).map(|_| crate::diagnostics::Fix { span: end, replacement: format!(".{method}()") });
+        Some(Self { text: format!("write `{}.{method}()` {purpose}", operand(expr)), fix })
+    }
+}
+
+fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help> {
+    let (l, r) = (&left.0.ty.kind, &right.0.ty.kind);
+    match (op, l, r) {
+        (BinaryOp::Add, Kind::String, _) => Help::method(right.1, "to_string", "to join texts"),
+        (BinaryOp::Add, _, Kind::String) => Help::method(left.1, "to_string", "to join texts"),
+        (_, Kind::String, _) => Help::say(to_number(l, left.1)?),
+        (_, _, Kind::String) => Help::say(to_number(r, right.1)?),
+        (BinaryOp::Add, Kind::Date | Kind::DateTime, Kind::Int) => {
+            Help::say(format!("write `{}.add_days({})`", operand(left.1), operand(right.1)))
+        }
+        (BinaryOp::Subtract, Kind::Date | Kind::DateTime, Kind::Int) => {
+            Help::say(format!("write `{}.add_days(-{})`", operand(left.1), operand(right.1)))
+        }
+        (BinaryOp::Subtract, Kind::Date | Kind::DateTime, Kind::Date | Kind::DateTime) => {
+            Help::say(format!("write `{}.diff_days({})` for the days between", operand(left.1), operand(right.1)))
+        }
+        (_, Kind::Bool, _) => Help::method(left.1, "to_int", "to count with 1 and 0"),
+        (_, _, Kind::Bool) => Help::method(right.1, "to_int", "to count with 1 and 0"),
+        _ => None,
+    }
+}
+
+/// How to compare `left` with `right`, seen from the left.
+fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
+    let fix = |span, replacement: String| Some(crate::diagnostics::Fix { span, replacement });
+    match (&left.0.ty.kind, &right.0.ty.kind, &right.1.kind) {
+        (Kind::String, Kind::Int | Kind::Float, ast::ExprKind::Literal(_)) => {
+            let number = operand(right.1);
+            let to = if right.0.ty.kind == Kind::Int { "to_int" } else { "to_float" };
+            Help::say(format!(
+                "write `{}.{to}()` to compare numbers, or `\"{number}\"` to compare texts",
+                operand(left.1)
+            ))
+        }
+        (Kind::String, kind, _) if is_number(kind) => Help::say(to_number(&Kind::String, left.1)?),
+        (Kind::Date | Kind::DateTime, Kind::String, ast::ExprKind::Literal(Literal::String(text)))
+            if chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() && text.len() == 10 =>
+        {
+            let date = format!("#{text}#");
+            Some(Help { text: format!("write the date as `{date}`"), fix: fix(right.0.span, date) })
+        }
+        (Kind::Bool, Kind::String, ast::ExprKind::Literal(Literal::String(text)))
+            if matches!(text.as_str(), "true" | "false") =>
+        {
+            Some(Help { text: format!("write `{text}` without quotes"), fix: fix(right.0.span, text.clone()) })
+        }
+        (Kind::Date, Kind::String, _) => Help::method(right.1, "to_date", "to compare dates"),
+        (Kind::DateTime, Kind::String, _) => Help::method(right.1, "to_datetime", "to compare times"),
+        (Kind::DateTime, Kind::Date, _) => Help::method(left.1, "to_date", "to compare days"),
+        (Kind::Bool, Kind::Int, _) => Help::say(format!("use `{0}` or `not {0}` as it is", operand(left.1))),
+        (Kind::Bool, Kind::String, _) => Help::method(right.1, "to_bool", "to compare bools"),
+        _ => None,
+    }
+}
+
+fn to_number(kind: &Kind, expr: &ast::Expr) -> Option<String> {
+    let shown = operand(expr);
+    match kind {
+        Kind::String => Some(format!("write `{shown}.to_int()`, `{shown}.to_float()` or `{shown}.to_decimal()`")),
+        Kind::Bool => Some(format!("write `{shown}.to_int()` for 1 and 0")),
+        _ => None,
+    }
+}
+
+/// `left ?? right`, which is null only where both are.
+fn coalesce(left: Expr, right: Expr, span: Span) -> Expr {
+    let nullable = left.ty.nullable && right.ty.nullable;
+    let kind = unify_or_any(&left.ty, &right.ty).kind;
+    if kind == Kind::Error {
+        return failed(span);
+    }
+    let ty = Type { nullable: nullable || kind == Kind::Any, kind };
+    let (left, right) = (convert(left, &ty.kind), convert(right, &ty.kind));
+    Expr { kind: ExprKind::Coalesce(Box::new(left), Box::new(right)), ty, span }
+}
+
+/// The kind that both operands of an arithmetic operator become; `None` if there is none.
+fn arithmetic_kind(op: BinaryOp, left: &Kind, right: &Kind) -> Option<Kind> {
+    let fits = |kind: &Kind| {
+        is_number(kind) || matches!(kind, Kind::Null | Kind::Any) || (op == BinaryOp::Add && *kind == Kind::String)
+    };
+    if !fits(left) || !fits(right) {
+        return None;
+    }
+    match unify_kinds(left, right)? {
+        Kind::Null => Some(Kind::Int),
+        kind => Some(kind),
+    }
+}
+
+/// The operand as a value of the kind that it meets the other in. A decimal keeps its own scale.
+fn operand_of(expr: Expr, kind: &Kind) -> Expr {
+    match (&expr.ty.kind, kind) {
+        (Kind::Decimal { .. }, Kind::Decimal { .. }) => expr,
+        (Kind::Int, Kind::Decimal { .. }) => convert(expr, &Kind::Decimal { scale: Some(0) }),
+        _ => convert(expr, kind),
+    }
+}
+
+/// The scale that every result of an operator on decimals has, if the operands tell.
+fn result_scale(op: BinaryOp, left: &Kind, right: &Kind) -> Option<u8> {
+    let (Kind::Decimal { scale: Some(left) }, Kind::Decimal { scale: Some(right) }) = (left, right) else {
+        return None;
+    };
+    match op {
+        BinaryOp::Add | BinaryOp::Subtract => Some(*left.max(right)),
+        BinaryOp::Multiply => Some(left + right).filter(|scale| *scale <= MAX_SCALE),
+        _ => None,
+    }
+}
+
+/// Whether a value known only at run time is exactly true.
+fn is_true(value: Expr) -> Expr {
+    let span = value.span;
+    let right = convert(constant(Literal::Bool(true), Kind::Bool, span), &Kind::Any);
+    let kind = ExprKind::Compare { op: BinaryOp::Equal, left: Box::new(value), right: Box::new(right) };
+    Expr { kind, ty: Type::of(Kind::Bool), span }
+}
+
+/// A value known only at run time as a bool, null where it is none.
+fn bool_or_null(value: Expr) -> Expr {
+    let span = value.span;
+    let ty = Type::nullable(Kind::Bool);
+    let arm = |truth: bool| {
+        let subject = Expr { kind: ExprKind::Subject, ty: value.ty.clone(), span };
+        let constant = constant(Literal::Bool(truth), Kind::Bool, span);
+        let right = Box::new(convert(constant.clone(), &Kind::Any));
+        let test = ExprKind::Compare { op: BinaryOp::Equal, left: Box::new(subject), right };
+        MatchArm { pattern: Expr { kind: test, ty: Type::of(Kind::Bool), span }, body: constant }
+    };
+    let arms = vec![arm(true), arm(false)];
+    let default = Box::new(convert(constant(Literal::Null, Kind::Null, span), &Kind::Bool));
+    Expr { kind: ExprKind::Match { subject: Some(Box::new(value)), arms, default }, ty, span }
+}
+
+fn constant(value: Literal, kind: Kind, span: Span) -> Expr {
+    Expr { kind: ExprKind::Literal(value), ty: Type::of(kind), span }
+}
+
+fn is_number(kind: &Kind) -> bool {
+    matches!(kind, Kind::Int | Kind::Float | Kind::Decimal { .. })
+}
+
+fn mixes_decimal_and_float(left: &Kind, right: &Kind) -> bool {
+    matches!((left, right), (Kind::Decimal { .. }, Kind::Float) | (Kind::Float, Kind::Decimal { .. }))
+}
+
+fn this_is(ty: &Type) -> String {
+    format!("this is {}", article(ty))
+}

@@ -1,0 +1,162 @@
+//! The statements of a program, and what its output row is.
+
+use super::{Checker, Row};
+use crate::analysis::hir::{Column, Expr, ExprKind, OutputColumn, Schema, Slot, Statement};
+use crate::analysis::types::Kind;
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::ast::{self, StatementKind, Target};
+
+/// A checked program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Program {
+    /// Its statements.
+    pub statements: Vec<Statement>,
+    /// Its lets, by slot.
+    pub lets: Vec<Slot>,
+    /// Its emits, by slot.
+    pub emits: Vec<Slot>,
+    /// Where each emit's name stands.
+    emit_spans: Vec<Span>,
+    /// Whether every statement is known; if not, an emit may be missing.
+    pub complete: bool,
+}
+
+impl Checker<'_> {
+    /// Checks a program. Right sides of `emit` read the input row.
+    pub fn program(&mut self, program: &ast::Program) -> Program {
+        self.complete = program.complete;
+        let mut checked = Program::default();
+        for statement in &program.statements {
+            self.statement(statement, &mut checked);
+        }
+        checked.lets = self.lets.clone();
+        checked.emits = self.emits.clone();
+        checked.complete = self.complete;
+        checked
+    }
+
+    fn statement(&mut self, statement: &ast::Statement, program: &mut Program) {
+        let span = statement.span;
+        let checked = match &statement.kind {
+            StatementKind::Let { name, value } => self.let_statement(name, value),
+            StatementKind::Emit { target: Target::Column(name), value } => {
+                program.emit_spans.push(name.span);
+                self.emit_statement(name, value)
+            }
+            StatementKind::Filter { predicate } => Statement::Filter(self.condition(predicate, "`filter`")),
+            StatementKind::Distinct { by } => self.distinct(by.as_ref(), span),
+            StatementKind::Expr(value) => Statement::Discard(self.expr(value)),
+            later => return self.later(later, span),
+        };
+        program.statements.push(checked);
+    }
+
+    fn let_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
+        let value = self.expr(value);
+        self.lets.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
+        Statement::Let { slot: self.lets.len() - 1, value }
+    }
+
+    fn emit_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
+        let value = self.expr(value);
+        self.emits.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
+        Statement::Emit { slot: self.emits.len() - 1, value }
+    }
+
+    fn distinct(&mut self, by: Option<&ast::Name>, span: Span) -> Statement {
+        let key = match by {
+            Some(name) => vec![self.name(&name.text, name.span)],
+            None => self.whole_row(span),
+        };
+        for part in &key {
+            self.key_part(part, span);
+        }
+        Statement::Distinct { key, span }
+    }
+
+    fn whole_row(&self, span: Span) -> Vec<Expr> {
+        let columns = self.row.schema.columns.iter().enumerate();
+        columns.map(|(index, column)| Expr { kind: ExprKind::Column(index), ty: column.ty.clone(), span }).collect()
+    }
+
+    fn key_part(&mut self, part: &Expr, statement: Span) {
+        if !matches!(part.ty.kind, Kind::Array(_) | Kind::Map) {
+            return;
+        }
+        let name = match part.kind {
+            ExprKind::Column(index) => self.row.schema.columns[index].name.clone(),
+            ExprKind::Let(slot) => self.lets[slot].name.clone(),
+            ExprKind::Emit(slot) => self.emits[slot].name.clone(),
+            _ => return,
+        };
+        let message = format!("`distinct` can't use `{name}` as its key: it is an {}", part.ty.kind);
+        let mut diagnostic = Diagnostic::error(Code::E200, message).label(part.span, format!("this is an {}", part.ty));
+        if part.span == statement {
+            diagnostic = diagnostic.help("name the column that counts: `distinct by …`");
+        }
+        self.error(diagnostic);
+    }
+
+    /// Statements that come later; names that they would bind are bound to what failed.
+    fn later(&mut self, statement: &StatementKind, span: Span) {
+        match statement {
+            StatementKind::Emit { target: Target::Scoped { scope, name }, .. } => {
+                self.unsupported(span, &format!("`emit ${}.{}` is", scope.text, name.text));
+            }
+            StatementKind::Trace { .. } => {
+                self.unsupported(span, "`trace` is");
+            }
+            StatementKind::Use { .. } => {
+                self.unsupported(span, "`use` is");
+                self.complete = false;
+            }
+            StatementKind::EmitEach { .. } => {
+                self.unsupported(span, "`emit each` is");
+                self.complete = false;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Program {
+    /// The output row and where each of its columns comes from.
+    ///
+    /// That is the input columns in their places, where an emit of the same name takes over, then the new names
+    /// in emit order; only the emitted ones if `keep_input` is false.
+    pub fn output(&self, input: &Row, keep_input: bool) -> (Row, Vec<OutputColumn>) {
+        let mut schema = Schema { columns: Vec::new(), carries: keep_input && input.schema.carries };
+        let mut origins = Vec::new();
+        for (index, column) in input.schema.columns.iter().enumerate() {
+            match self.last_emit(&column.name) {
+                Some(slot) => {
+                    schema.columns.push(self.column(slot));
+                    origins.push(OutputColumn::Emit(slot));
+                }
+                None if keep_input => {
+                    schema.columns.push(column.clone());
+                    origins.push(OutputColumn::Input(index));
+                }
+                None => {}
+            }
+        }
+        for emit in &self.emits {
+            if schema.position(&emit.name).is_none() {
+                let slot = self.last_emit(&emit.name).expect("the name is that of an emit");
+                schema.columns.push(self.column(slot));
+                origins.push(OutputColumn::Emit(slot));
+            }
+        }
+        let complete = self.complete && (input.complete || !keep_input);
+        (Row { schema, complete }, origins)
+    }
+
+    fn last_emit(&self, name: &str) -> Option<usize> {
+        self.emits.iter().rposition(|emit| emit.name == name)
+    }
+
+    fn column(&self, slot: usize) -> Column {
+        let Slot { name, ty } = self.emits[slot].clone();
+        Column { name, ty, span: self.emit_spans[slot] }
+    }
+}
