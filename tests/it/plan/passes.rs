@@ -1,0 +1,76 @@
+//! What each pass makes of a pipeline: the plan behind every step, which is the plan in front of the next.
+
+use clinker::analysis::hir::Pipeline;
+use clinker::diagnostics::Diagnostics;
+use clinker::plan::logical::LogicalPlan;
+use clinker::plan::passes::{self, Watch};
+use clinker::plan::physical::{OperatorKind, PhysicalPlan};
+
+use super::pipelines;
+use crate::support;
+
+#[derive(Default)]
+struct Steps(Vec<(String, String)>);
+
+impl Watch for Steps {
+    fn logical(&mut self, step: &'static str, plan: &LogicalPlan) {
+        self.0.push((format!("logical {step}"), plan.to_string()));
+    }
+
+    fn physical(&mut self, step: &'static str, plan: &PhysicalPlan) {
+        self.0.push((format!("physical {step}"), plan.to_string()));
+    }
+}
+
+pub fn plan(pipeline: &Pipeline) -> PhysicalPlan {
+    clinker::plan::plan(pipeline, &mut Diagnostics::new()).expect("the pipeline can be planned")
+}
+
+#[test]
+fn every_pass_of_a_pipeline() {
+    let (pipeline, _) = pipelines::orders();
+    let mut steps = Steps::default();
+    passes::run(&pipeline, &mut Diagnostics::new(), &mut steps);
+    let mut before = String::new();
+    for (position, (step, after)) in steps.0.iter().enumerate() {
+        let text = format!("{}behind {step}:\n\n{after}", front(&before));
+        support::assert_snapshot(&format!("plan/passes/{}_{}", position + 1, step.replace(' ', "_")), &text);
+        before = after.clone();
+    }
+}
+
+fn front(before: &str) -> String {
+    if before.is_empty() { String::new() } else { format!("in front:\n\n{before}\n") }
+}
+
+#[test]
+fn unread_ports_are_warned_of() {
+    let (pipeline, sources) = pipelines::orders();
+    let mut diagnostics = Diagnostics::new();
+    clinker::plan::plan(&pipeline, &mut diagnostics);
+    let shown = diagnostics.iter().map(|finding| {
+        let place = finding.labels.first().map(|label| (sources.slice(label.span), label.text.as_str()));
+        let (at, label) = place.expect("a warning has its place");
+        let help = finding.help.as_deref().unwrap_or_default();
+        format!("{}: {}\n  at {at}: {label}\n  help: {help}\n", finding.code, finding.message)
+    });
+    support::assert_snapshot("plan/unread_ports", &shown.collect::<String>());
+}
+
+/// The columns of the route's input that are stored, under three settings of the dead letters.
+#[test]
+fn only_dead_letters_with_source_rows_keep_computed_columns() {
+    let stored = |change: fn(&mut Pipeline)| {
+        let (mut pipeline, _) = pipelines::orders();
+        change(&mut pipeline);
+        let plan = plan(&pipeline);
+        let (_, clean) = plan.operators().find(|(_, operator)| operator.name == "clean").expect("it is there");
+        let OperatorKind::Transform(clean) = &clean.kind else { panic!("`clean` is a transform") };
+        clean.stored.iter().map(|position| clean.output.columns[position].name.clone()).collect::<Vec<_>>()
+    };
+    let without = ["id", "amount", "placed", "gross"];
+    assert_eq!(stored(|_| {}), ["id", "amount", "placed", "gross", "label"], "`label` is shown when `shares` fails");
+    assert_eq!(stored(|pipeline| pipeline.error_handling.include_source_row = false), without);
+    assert_eq!(stored(|pipeline| pipeline.error_handling.continue_on_error = false), without);
+    assert_eq!(stored(|pipeline| pipeline.error_handling.dlq_path = None), without);
+}
