@@ -1,7 +1,7 @@
 //! From the physical plan to the document.
 
 use super::model::{
-    Arbitration, Columns, Consumer, DeadLetterFile, DeadLetterPolicy, Document, Edge, EstimatedSpill, Memory, Node,
+    Arbitration, Columns, Consumer, DeadLetterFile, Document, Edge, ErrorHandling, EstimatedSpill, Memory, Node,
     Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, SourcePolicy, SpillingStage, Stage, StorageSummary,
 };
 use super::{Facts, estimate, steps, tree};
@@ -23,7 +23,7 @@ pub fn document(plan: &PhysicalPlan, sources: &SourceMap, facts: &Facts) -> Docu
         node_properties: Ordered(plan.operators().flat_map(|(id, operator)| properties(plan, id, operator)).collect()),
         stages: plan.stages.iter().map(|stage| self::stage(plan, stage)).collect(),
         storage_summary: storage_summary(plan),
-        dead_letters: dead_letter_policy(plan),
+        error_handling: error_handling(plan),
         dead_letter: (0..plan.dead_letters.files.len()).map(|file| dead_letter_file(plan, file)).collect(),
         statistics: estimate::statistics(plan, facts),
         expressions: plan.operators().filter_map(|(_, operator)| steps::program(operator, sources)).collect(),
@@ -90,16 +90,10 @@ fn edges(plan: &PhysicalPlan, id: OperatorId) -> Vec<Edge> {
         port: edge.port_name.clone(),
         columns: names(&edge.schema, &edge.columns),
         undeclared_fields: edge.carries,
-        computed: computed(edge),
+        computed: edge.computed().into_iter().map(str::to_string).collect(),
         buffer: None,
-        row_identity: row_identity(edge),
     };
     plan.inputs(id).into_iter().map(describe).collect()
-}
-
-fn computed(edge: &physical::Edge) -> Vec<String> {
-    let columns = edge.schema.columns.iter().zip(&edge.provenance.origins);
-    columns.filter(|(_, origin)| origin.is_none()).map(|(column, _)| column.name.clone()).collect()
 }
 
 fn row_identity(edge: &physical::Edge) -> RowIdentity {
@@ -117,10 +111,12 @@ fn properties(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Vec<(
         buffer: operator.buffer.to_string(),
         why: operator.buffer_reason.clone(),
         columns: columns(plan, id, operator),
-        order: Some(match operator.kind {
-            OperatorKind::Source(_) => "file order",
-            _ => "input order",
-        }),
+        order: match operator.kind {
+            OperatorKind::Source(_) => Some("file order"),
+            OperatorKind::Discard(_) => None,
+            _ => Some("input order"),
+        },
+        row_identity: plan.inputs(id).first().map(|(_, edge)| row_identity(edge)),
         arbitration: None,
     };
     let kept = plan.consumers.iter().filter(|consumer| consumer.operator == id);
@@ -134,6 +130,7 @@ fn consumer_properties(consumer: &MemoryConsumer) -> Properties {
         why: consumer.reason.clone(),
         columns: None,
         order: Some("input order: the first row of each key passes"),
+        row_identity: None,
         arbitration: Some(Arbitration {
             priority: consumer.priority,
             spills: consumer.spills,
@@ -159,8 +156,8 @@ fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<C
     let others: Vec<_> = (0..schema.columns.len()).filter(|position| !stored.contains(*position)).collect();
     Some(Columns {
         verb,
-        stored: names(schema, stored),
-        dropped: others.into_iter().map(|position| schema.columns[position].name.clone()).collect(),
+        kept: names(schema, stored),
+        left_out: others.into_iter().map(|position| schema.columns[position].name.clone()).collect(),
         undeclared_fields: carries,
     })
 }
@@ -187,7 +184,7 @@ fn storage_summary(plan: &PhysicalPlan) -> StorageSummary {
     }
 }
 
-fn dead_letter_policy(plan: &PhysicalPlan) -> DeadLetterPolicy {
+fn error_handling(plan: &PhysicalPlan) -> ErrorHandling {
     let letters = &plan.dead_letters;
     let source_rate = |id: &OperatorId| letters.source_rates.iter().find(|(source, _)| source == id);
     let per_source = letters.routes.iter().map(|(source, file)| SourcePolicy {
@@ -195,7 +192,7 @@ fn dead_letter_policy(plan: &PhysicalPlan) -> DeadLetterPolicy {
         path: file.map(|file| letters.files[file].path.0.clone()),
         max_rate: source_rate(source).map(|(_, rate)| self::rate(rate)),
     });
-    DeadLetterPolicy {
+    ErrorHandling {
         strategy: if letters.continue_on_error { "continue" } else { "fail_fast" },
         max_rate: letters.rate.as_ref().map(rate),
         type_error_threshold: letters.type_error_threshold,

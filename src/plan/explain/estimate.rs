@@ -2,7 +2,7 @@
 
 use super::build::matcher;
 use super::model::Statistic;
-use super::{Facts, text};
+use super::{Facts, layout};
 use crate::analysis::hir::SourceColumn;
 use crate::analysis::types::Kind;
 use crate::plan::physical::{Operator, OperatorKind, PhysicalPlan, SourceOperator};
@@ -32,7 +32,7 @@ fn source_statistic(operator: &Operator, source: &SourceOperator, facts: &Facts)
     let files = matcher(&source.source.matcher);
     let origin = match bytes {
         Some(bytes) => {
-            format!("{files}: {} at {width}B a row, a usual width for the declared types", text::size(bytes))
+            format!("{files}: {} at {width}B a row, a usual width for the declared types", layout::size(bytes))
         }
         None => format!("{files}: its size is not known"),
     };

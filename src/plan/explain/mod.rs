@@ -6,6 +6,7 @@
 
 mod build;
 mod estimate;
+mod layout;
 mod model;
 mod steps;
 mod text;

@@ -18,7 +18,7 @@ pub struct Document {
     pub node_properties: Ordered<Properties>,
     pub stages: Vec<Stage>,
     pub storage_summary: StorageSummary,
-    pub dead_letters: DeadLetterPolicy,
+    pub error_handling: ErrorHandling,
     pub dead_letter: Vec<DeadLetterFile>,
     pub statistics: Vec<Statistic>,
     pub expressions: Vec<Program>,
@@ -67,10 +67,9 @@ pub struct Edge {
     pub computed: Vec<String>,
     /// No edge is buffered so far.
     pub buffer: Option<String>,
-    pub row_identity: RowIdentity,
 }
 
-/// How the rows of an edge know where they come from.
+/// How the rows that an operator reads know where they come from, and what that is needed for there or below.
 #[derive(Serialize)]
 pub struct RowIdentity {
     pub by: &'static str,
@@ -87,17 +86,20 @@ pub struct Properties {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_identity: Option<RowIdentity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
 }
 
-/// Which columns of how many are stored.
+/// The columns that an operator stores, or, if it makes none, reads.
 #[derive(Serialize)]
 pub struct Columns {
-    /// What happens to them: `stored`, `read`, `written`.
+    /// `stored` or `read`
+    #[serde(skip)]
     pub verb: &'static str,
-    pub stored: Vec<String>,
+    pub kept: Vec<String>,
     /// The others: checked or computed, but not stored.
-    pub dropped: Vec<String>,
+    pub left_out: Vec<String>,
     pub undeclared_fields: bool,
 }
 
@@ -143,7 +145,7 @@ pub struct SpillingStage {
 
 /// What happens to bad rows.
 #[derive(Serialize)]
-pub struct DeadLetterPolicy {
+pub struct ErrorHandling {
     /// `fail_fast` or `continue`
     pub strategy: &'static str,
     pub max_rate: Option<Rate>,

@@ -1,12 +1,10 @@
 //! The document as sections for people. A section without content is left out.
 
+use super::layout::{blocks, count, list, percent, rough, size, table};
 use super::model::{
     Arbitration, Columns, DeadLetterFile, Document, EstimatedSpill, Memory, Node, Output, Program, Properties, Rate,
-    SourcePolicy, Stage, Statistic, Step,
+    RowIdentity, SourcePolicy, Stage, Statistic, Step,
 };
-
-/// Where lists of names are broken.
-const WIDTH: usize = 110;
 
 /// Prints the document.
 pub fn text(document: &Document) -> String {
@@ -26,22 +24,6 @@ pub fn text(document: &Document) -> String {
         text.push_str(&format!("\n=== {title} ===\n{}\n", lines.join("\n")));
     }
     text
-}
-
-/// A number of bytes, base 1024, rounded to three digits: `97B`, `1.5K`, `512M`.
-pub fn size(bytes: u64) -> String {
-    let mut value = bytes as f64;
-    for unit in ["B", "K", "M"] {
-        if value < 1024.0 {
-            return number(value, unit);
-        }
-        value /= 1024.0;
-    }
-    number(value, "G")
-}
-
-fn number(value: f64, unit: &str) -> String {
-    if value.fract() == 0.0 || value >= 100.0 { format!("{value:.0}{unit}") } else { format!("{value:.1}{unit}") }
 }
 
 fn heading(document: &Document) -> String {
@@ -75,6 +57,7 @@ fn properties(properties: &[(String, Properties)]) -> Vec<String> {
         let mut lines = vec![format!("{label}:")];
         lines.extend(properties.columns.as_ref().map(columns).unwrap_or_default());
         lines.extend(properties.order.map(|order| format!("  order: {order}")));
+        lines.extend(properties.row_identity.as_ref().and_then(row_identity));
         lines.extend(properties.arbitration.as_ref().map(arbitration));
         lines.push(format!("  why: {}", properties.why));
         lines.push(format!("  buffer: {}", properties.buffer));
@@ -83,13 +66,18 @@ fn properties(properties: &[(String, Properties)]) -> Vec<String> {
 }
 
 fn columns(columns: &Columns) -> Vec<String> {
-    let total = columns.stored.len() + columns.dropped.len();
+    let total = columns.kept.len() + columns.left_out.len();
     let more = if columns.undeclared_fields { ", and the undeclared fields" } else { "" };
-    let mut lines = vec![format!("  columns: {} of {total} {}{more}", columns.stored.len(), columns.verb)];
-    if !columns.dropped.is_empty() {
-        lines.extend(list(&format!("  not {}: ", columns.verb), &columns.dropped));
+    let mut lines = vec![format!("  columns: {} of {total} {}{more}", columns.kept.len(), columns.verb)];
+    if !columns.left_out.is_empty() {
+        lines.extend(list(&format!("  not {}: ", columns.verb), &columns.left_out));
     }
     lines
+}
+
+fn row_identity(identity: &RowIdentity) -> Option<String> {
+    let uses = identity.used_for.join(", ");
+    (!uses.is_empty()).then(|| format!("  row identity: by {}, for {uses}", identity.by))
 }
 
 fn arbitration(arbitration: &Arbitration) -> String {
@@ -113,7 +101,7 @@ fn spill(spill: &EstimatedSpill) -> Vec<String> {
 }
 
 fn dead_letters(document: &Document) -> Vec<String> {
-    let policy = &document.dead_letters;
+    let policy = &document.error_handling;
     if policy.strategy != "continue" {
         return Vec::new();
     }
@@ -153,17 +141,11 @@ fn rate_text(of: &str, rate: &Rate) -> String {
     )
 }
 
-/// A share as a percentage, with no more digits than it has.
-fn percent(share: f64) -> String {
-    let rounded = (share * 1e6).round() / 1e4;
-    format!("{rounded} %")
-}
-
 fn statistic_row(statistic: &Statistic) -> Vec<String> {
     let rows = match (statistic.estimated_rows, statistic.at_most) {
-        (Some(rows), false) => format!("about {rows} rows"),
-        (Some(rows), true) => format!("at most about {rows} rows"),
-        (None, _) => "unknown rows".to_string(),
+        (Some(rows), false) => format!("about {} rows", rough(rows)),
+        (Some(rows), true) => format!("at most about {} rows", rough(rows)),
+        (None, _) => "rows unknown".to_string(),
     };
     vec![statistic.node.clone(), rows, statistic.origin.clone()]
 }
@@ -174,9 +156,12 @@ fn program(program: &Program) -> Vec<String> {
 }
 
 fn step_row(step: &Step) -> Vec<String> {
-    let ty = step.ty.as_ref().map_or_else(String::new, |ty| format!(": {ty}"));
-    let target = step.target.as_ref().map_or_else(String::new, |target| format!(" {target}"));
-    vec![format!("{}{target}", step.kind), ty, step.text.clone()]
+    let target = match (&step.target, &step.ty) {
+        (Some(target), Some(ty)) => format!("{target}: {ty}"),
+        (Some(target), None) => target.clone(),
+        (None, ty) => ty.clone().unwrap_or_default(),
+    };
+    vec![step.kind.to_string(), target, step.text.clone()]
 }
 
 fn memory(memory: &Memory) -> Vec<String> {
@@ -201,41 +186,4 @@ fn memory(memory: &Memory) -> Vec<String> {
 fn stage(position: usize, stage: &Stage) -> Vec<String> {
     let first = format!("  {} each worker takes a block of {} at a time through", position + 1, stage.driver);
     [first].into_iter().chain(stage.tree.iter().map(|line| format!("      {line}"))).collect()
-}
-
-/// Rows with aligned cells; the last cell of a row is not padded, and empty columns take no room.
-fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
-    let rows: Vec<Vec<String>> = rows.into_iter().collect();
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().filter(|(column, _)| width(*column) > Some(0));
-        let cells: Vec<_> = cells.map(|(column, cell)| format!("{cell:<0$}", width(column).unwrap_or(0))).collect();
-        format!("  {}", cells.join("  ")).trim_end().to_string()
-    };
-    rows.iter().map(line).collect()
-}
-
-/// Blocks with an empty line between them.
-fn blocks(blocks: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
-    let blocks: Vec<Vec<String>> = blocks.into_iter().collect();
-    blocks.join(&String::new())
-}
-
-/// Names behind a head, on as many lines as they need, aligned behind the head.
-fn list(head: &str, names: &[String]) -> Vec<String> {
-    let indent = " ".repeat(head.chars().count());
-    let mut lines = vec![head.to_string()];
-    for (position, name) in names.iter().enumerate() {
-        let comma = if position + 1 < names.len() { ", " } else { "" };
-        let line = lines.last().expect("there is the head");
-        if position > 0 && line.chars().count() + name.chars().count() > WIDTH {
-            lines.push(indent.clone());
-        }
-        lines.last_mut().expect("there is the head").push_str(&format!("{name}{comma}"));
-    }
-    lines.into_iter().map(|line| line.trim_end().to_string()).collect()
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

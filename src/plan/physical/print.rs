@@ -66,9 +66,7 @@ impl Display for Edge {
         }
         write!(f, ": {}", columns_text(&self.schema, &self.columns, self.carries))?;
         if !self.provenance.origins.is_empty() {
-            let computed =
-                self.schema.columns.iter().zip(&self.provenance.origins).filter(|(_, origin)| origin.is_none());
-            let computed: Vec<_> = computed.map(|(column, _)| column.name.as_str()).collect();
+            let computed = self.computed();
             write!(f, "; computed: {}", if computed.is_empty() { "none".to_string() } else { computed.join(", ") })?;
         }
         if !self.provenance.uses.is_empty() {
