@@ -83,8 +83,8 @@ fn specifiers(format: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut position = 0;
     std::iter::from_fn(move || {
         let start = position + format[position..].find('%')?;
-        let rest = format[start + 1..].char_indices();
-        let letter = rest.skip_while(|(_, c)| matches!(c, '-' | '_' | '.' | ':' | '#') || c.is_ascii_digit()).next();
+        let mut rest = format[start + 1..].char_indices();
+        let letter = rest.find(|(_, c)| !matches!(c, '-' | '_' | '.' | ':' | '#') && !c.is_ascii_digit());
         position = letter.map_or(format.len(), |(offset, c)| start + 1 + offset + c.len_utf8());
         Some(start..position)
     })

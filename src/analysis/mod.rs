@@ -11,6 +11,7 @@ mod check;
 mod formats;
 pub mod functions;
 pub mod hir;
+pub mod print;
 pub mod types;
 
 use std::ops::Range;

@@ -85,12 +85,11 @@ fn ends(pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
     if !pipeline.nodes_complete || pipeline.nodes.iter().any(unread) {
         return;
     }
-    let wanted: [(fn(&NodeKind) -> bool, &str, &str); 2] = [
-        (|kind| matches!(kind, NodeKind::Source(_)), "source", "nothing is read"),
-        (|kind| matches!(kind, NodeKind::Sink(_)), "sink", "nothing is written"),
-    ];
-    for (is, kind, consequence) in wanted {
-        if !pipeline.nodes.iter().any(|node| is(&node.kind)) {
+    let has = |is: fn(&NodeKind) -> bool| pipeline.nodes.iter().any(|node| is(&node.kind));
+    let source = has(|kind| matches!(kind, NodeKind::Source(_)));
+    let sink = has(|kind| matches!(kind, NodeKind::Sink(_)));
+    for (found, kind, consequence) in [(source, "source", "nothing is read"), (sink, "sink", "nothing is written")] {
+        if !found {
             let message = format!("the pipeline has no {kind}, so {consequence}");
             let diagnostic = Diagnostic::error(Code::E200, message)
                 .label(pipeline.name.span, format!("has no {kind}"))

@@ -75,8 +75,8 @@ impl Binder<'_> {
 /// `None` where the check or the field failed.
 fn bind_validation(validation: &ast::Validation, field: Option<Expr>, checker: &mut Checker) -> Option<Validation> {
     let (check, derived) = match &validation.check {
-        Check::NotEmpty(_) => {
-            let column = field?;
+        Check::NotEmpty(span) => {
+            let column = Expr { span: *span, ..field? };
             let name = validation.field.as_ref().map(|field| field.value.as_str()).unwrap_or_default();
             (not_empty(column), format!("`{name}` is empty"))
         }

@@ -67,15 +67,12 @@ pub(super) fn port_names(node: &Node) -> PortNames<'_> {
     }
 }
 
-/// Resolves every input: E002 for a node that reads itself, E003 for circles, E004 for names that don't exist, W201
-/// for ports that nothing reads.
+/// Resolves every input: E002 for a node that reads itself, E003 for circles, E004 for names that don't exist.
 pub(super) fn resolve(pipeline: &Pipeline, names: &Names, diagnostics: &mut Diagnostics) -> Wiring {
-    let mut resolver =
-        Resolver { pipeline, names, diagnostics, read: vec![Vec::new(); pipeline.nodes.len()], failed: false };
+    let mut resolver = Resolver { pipeline, names, diagnostics };
     let inputs: Vec<Vec<Option<PortRef>>> = (pipeline.nodes.iter().enumerate())
         .map(|(index, node)| inputs_of(node).map(|input| resolver.input(index, input)).collect())
         .collect();
-    resolver.unread_ports();
     let mut wiring = Wiring { inputs };
     break_circles(pipeline, &mut wiring, diagnostics);
     wiring
@@ -96,10 +93,6 @@ struct Resolver<'a, 'd> {
     pipeline: &'a Pipeline,
     names: &'a Names<'a>,
     diagnostics: &'d mut Diagnostics,
-    /// For each node, the ports that something names; `None` for the bare one.
-    read: Vec<Vec<Option<&'a str>>>,
-    /// Whether a reference failed, which may have meant any port.
-    failed: bool,
 }
 
 impl<'a> Resolver<'a, '_> {
@@ -107,7 +100,6 @@ impl<'a> Resolver<'a, '_> {
         let text = input.value.as_str();
         // A name with a dot in it is reported where the node is; a reference to it is no second mistake.
         if self.names.find(text) != Found::Nothing && text.contains('.') {
-            self.failed = true;
             return None;
         }
         let (name, port) = match text.split_once('.') {
@@ -120,7 +112,6 @@ impl<'a> Resolver<'a, '_> {
             Found::Node(node) if node == reader => self.own_input(node, input.span),
             Found::Node(node) => return self.port(node, port, input.span),
         }
-        self.failed = true;
         None
     }
 
@@ -155,12 +146,8 @@ impl<'a> Resolver<'a, '_> {
         let PortNames::Known(ports) = port_names(&self.pipeline.nodes[node]) else { return None };
         let position = ports.iter().position(|name| *name == port);
         match position {
-            Some(position) => {
-                self.read[node].push(port);
-                Some(PortRef { node: NodeId(node as u32), port: position, span })
-            }
+            Some(position) => Some(PortRef { node: NodeId(node as u32), port: position, span }),
             None => {
-                self.failed = true;
                 self.unknown_port(node, &ports, port, span);
                 None
             }
@@ -189,33 +176,6 @@ impl<'a> Resolver<'a, '_> {
         let help = found.map(|found| format!("did you mean `{name}.{found}`?"));
         self.diagnostics.push(diagnostic.help_opt(help));
     }
-
-    /// W201 for each port that nothing names. Silent where references may be missing.
-    fn unread_ports(&mut self) {
-        let unread_part = |node: &Node| matches!(node.kind, NodeKind::Error { .. });
-        if self.failed || !self.pipeline.nodes_complete || self.pipeline.nodes.iter().any(unread_part) {
-            return;
-        }
-        for (node, read) in self.pipeline.nodes.iter().zip(&self.read) {
-            let PortNames::Known(ports) = port_names(node) else { continue };
-            for port in ports.iter().filter(|port| !read.contains(port)) {
-                self.diagnostics.push(unread(node, *port));
-            }
-        }
-    }
-}
-
-fn unread(node: &Node, port: Option<&str>) -> Diagnostic {
-    let name = &node.name.value;
-    let shown = port.map_or(name.clone(), |port| format!("{name}.{port}"));
-    let span = match (&node.kind, port) {
-        (NodeKind::Route(route), Some(port)) => {
-            let branch = route.conditions.iter().map(|(branch, _)| branch).find(|branch| branch.value == port);
-            branch.unwrap_or(&route.default).span
-        }
-        _ => node.name.span,
-    };
-    Diagnostic::warning(Code::W201, format!("nothing reads `{shown}`")).label(span, "its rows are dropped")
 }
 
 /// Adds the replacement where the reference stands as it is read, without quotes or escapes.

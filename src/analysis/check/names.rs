@@ -102,7 +102,7 @@ impl Checker<'_> {
                 return self.unsupported(span, "a variable of one source among several is");
             }
             "source" => self.member(scope, member, &SOURCE),
-            "vars" => self.var(member),
+            "vars" => self.var(scope, member),
             later if SCOPES_LATER.contains(&later) => {
                 return self.unsupported(span, &format!("`${later}` is"));
             }
@@ -124,14 +124,13 @@ impl Checker<'_> {
         self.unknown_member(scope, member, &names)
     }
 
-    fn var(&mut self, member: &Name) -> Expr {
+    fn var(&mut self, scope: &Name, member: &Name) -> Expr {
         if let Some(position) = self.vars.iter().position(|var| var.name == member.text) {
-            return variable(Variable::Var(position), self.vars[position].ty.clone(), member.span);
+            return variable(Variable::Var(position), self.vars[position].ty.clone(), scope.span.to(member.span));
         }
         let vars = self.vars;
         let names: Vec<&str> = vars.iter().map(|var| var.name.as_str()).collect();
-        let scope = Name { text: "vars".to_owned(), span: member.span };
-        self.unknown_member(&scope, member, &names)
+        self.unknown_member(scope, member, &names)
     }
 
     fn unknown_member(&mut self, scope: &Name, member: &Name, names: &[&str]) -> Expr {
