@@ -141,24 +141,28 @@ fn consumer_properties(consumer: &MemoryConsumer) -> Properties {
 }
 
 fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Columns> {
-    let (verb, schema, stored, carries) = match &operator.kind {
-        OperatorKind::Source(source) => ("stored", &source.schema, &source.stored, source.carries),
-        OperatorKind::Transform(transform) => {
-            let carries = plan.outputs(id).iter().any(|(_, edge)| edge.carries);
-            ("stored", &transform.output, &transform.stored, carries)
-        }
+    let (verb, schema, kept, edges) = match &operator.kind {
+        OperatorKind::Source(source) => ("stored", &source.schema, &source.stored, plan.outputs(id)),
+        OperatorKind::Transform(transform) => ("stored", &transform.output, &transform.stored, plan.outputs(id)),
         OperatorKind::Route(_) | OperatorKind::Sink(_) => {
             let (_, edge) = plan.inputs(id).into_iter().next()?;
-            ("read", &edge.schema, &edge.columns, edge.carries)
+            ("read", &edge.schema, &edge.columns, plan.inputs(id))
         }
         OperatorKind::Discard(_) => return None,
     };
-    let others: Vec<_> = (0..schema.columns.len()).filter(|position| !stored.contains(*position)).collect();
+    let (mut left_out, mut for_dead_letters) = (ColumnSet::all(kept.width()), kept.clone());
+    left_out.subtract(kept);
+    for (_, edge) in &edges {
+        let mut read = edge.columns.clone();
+        read.subtract(&edge.shown);
+        for_dead_letters.subtract(&read);
+    }
     Some(Columns {
         verb,
-        kept: names(schema, stored),
-        left_out: others.into_iter().map(|position| schema.columns[position].name.clone()).collect(),
-        undeclared_fields: carries,
+        kept: names(schema, kept),
+        for_dead_letters: names(schema, &for_dead_letters),
+        left_out: names(schema, &left_out),
+        undeclared_fields: edges.iter().any(|(_, edge)| edge.carries),
     })
 }
 

@@ -98,6 +98,8 @@ pub struct Columns {
     #[serde(skip)]
     pub verb: &'static str,
     pub kept: Vec<String>,
+    /// Those of `kept` that only dead letters show.
+    pub for_dead_letters: Vec<String>,
     /// The others: checked or computed, but not stored.
     pub left_out: Vec<String>,
     pub undeclared_fields: bool,

@@ -69,6 +69,9 @@ fn columns(columns: &Columns) -> Vec<String> {
     let total = columns.kept.len() + columns.left_out.len();
     let more = if columns.undeclared_fields { ", and the undeclared fields" } else { "" };
     let mut lines = vec![format!("  columns: {} of {total} {}{more}", columns.kept.len(), columns.verb)];
+    if !columns.for_dead_letters.is_empty() {
+        lines.extend(list("  only for dead letters: ", &columns.for_dead_letters));
+    }
     if !columns.left_out.is_empty() {
         lines.extend(list(&format!("  not {}: ", columns.verb), &columns.left_out));
     }

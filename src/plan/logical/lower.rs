@@ -48,6 +48,7 @@ fn lower_edge(port: &Port) -> Edge {
         port: PortRef::Written(port.reference.clone()),
         schema: port.schema.clone(),
         columns: ColumnSet::all(port.schema.columns.len()),
+        shown: ColumnSet::none(port.schema.columns.len()),
         carries: port.schema.carries,
     }
 }

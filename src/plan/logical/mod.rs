@@ -113,6 +113,8 @@ pub struct Edge {
     pub schema: Arc<Schema>,
     /// The columns that have to be stored for the reader; until columns are pruned, all.
     pub columns: ColumnSet,
+    /// Those of `columns` that only dead letters show.
+    pub shown: ColumnSet,
     /// Whether undeclared fields have to travel.
     pub carries: bool,
 }
@@ -218,13 +220,12 @@ impl LogicalPlan {
         }
     }
 
-    /// Sets what every input edge of the node called `name` stores.
-    pub fn set_input_columns(&mut self, name: &str, columns: &ColumnSet, carries: bool) {
-        let edges: Vec<_> =
-            self.graph.edges_directed(self.by_name[name], Direction::Incoming).map(|edge| edge.id()).collect();
+    /// Calls `change` on every input edge of the node called `name`.
+    pub fn for_each_input_mut(&mut self, name: &str, mut change: impl FnMut(&mut Edge)) {
+        let inputs = self.graph.edges_directed(self.by_name[name], Direction::Incoming);
+        let edges: Vec<_> = inputs.map(|edge| edge.id()).collect();
         for edge in edges {
-            self.graph[edge].columns = columns.clone();
-            self.graph[edge].carries = carries;
+            change(&mut self.graph[edge]);
         }
     }
 

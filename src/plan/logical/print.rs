@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::{Edge, LogicalPlan, Port, PortRef};
-use crate::plan::physical::print::{columns_text, schema_text};
+use crate::plan::physical::print::{columns_text, schema_text, shown_text};
 
 impl Display for LogicalPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +28,8 @@ impl Display for Edge {
             PortRef::Written(reference) => write!(f, "`{reference}`")?,
             PortRef::Position(position) => write!(f, "port {position}")?,
         }
-        write!(f, ": {}", columns_text(&self.schema, &self.columns, self.carries))
+        write!(f, ": {}", columns_text(&self.schema, &self.columns, self.carries))?;
+        f.write_str(&shown_text(&self.schema, &self.shown))
     }
 }
 

@@ -89,6 +89,7 @@ fn physical_edge(producer: &Operator, consumer: &Operator, edge: &physical::Edge
 pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
     physical_always(plan)?;
     stages(plan)?;
+    dead_letters(plan)?;
     for (id, operator) in plan.operators() {
         let label = operator.label();
         ensure(!operator.strategy.is_empty(), || format!("{label} has no strategy"))?;
@@ -96,9 +97,10 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
         ports_are_read(plan, id)?;
         reads_are_stored(plan, id)?;
         provenance(plan, id)?;
+        dead_letter_cells(plan, id)?;
         distinct_consumers(plan, id)?;
     }
-    dead_letters(plan)
+    Ok(())
 }
 
 fn stages(plan: &PhysicalPlan) -> Result<(), Broken> {
@@ -182,6 +184,27 @@ fn provenance(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
         let counted =
             !matches!(operator.kind, OperatorKind::Sink(_)) || provenance.uses.contains(&IdentityUse::Summary);
         ensure(counted, || format!("the rows that reach {} are not told apart", operator.label()))?;
+    }
+    Ok(())
+}
+
+/// Where an operator's dead letters are written with their columns, those that can't be decoded again are stored.
+fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
+    let operator = plan.operator(id);
+    let can_fail = match &operator.kind {
+        OperatorKind::Transform(transform) => expr::transform_can_fail(&transform.transform),
+        OperatorKind::Route(route) => expr::route_can_fail(&route.route),
+        _ => false,
+    };
+    let driver = plan.stages.iter().find(|stage| stage.operators.contains(&id)).map(|stage| stage.driver);
+    let file = plan.dead_letters.routes.iter().find(|(source, _)| Some(*source) == driver).and_then(|(_, file)| *file);
+    if !can_fail || !file.is_some_and(|file| plan.dead_letters.files[file].include_source_row) {
+        return Ok(());
+    }
+    for (_, edge) in plan.inputs(id) {
+        let mut columns = edge.provenance.origins.iter().enumerate();
+        let lost = columns.find(|(position, origin)| origin.is_none() && !edge.columns.contains(*position));
+        ensure(lost.is_none(), || format!("the dead letters of {} lack a column", operator.label()))?;
     }
     Ok(())
 }

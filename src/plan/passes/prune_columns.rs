@@ -15,8 +15,8 @@
 use std::collections::BTreeMap;
 
 use super::{expr, lineage};
-use crate::analysis::hir::{Expr, SinkColumnSource, Transform};
-use crate::plan::logical::{LogicalPlan, Node, NodeKind, PortRef};
+use crate::analysis::hir::{Expr, SinkColumnSource};
+use crate::plan::logical::{Edge, LogicalPlan, Node, NodeKind, PortRef};
 use crate::plan::physical::ColumnSet;
 
 /// Runs the pass.
@@ -24,25 +24,40 @@ pub fn prune_columns(mut plan: LogicalPlan) -> LogicalPlan {
     let origins = origins(&plan);
     for name in plan.order().into_iter().rev() {
         let Some((_, input)) = plan.inputs(&name).into_iter().next() else { continue };
-        let mut needs = Needs { columns: ColumnSet::none(input.schema.columns.len()), carries: false };
+        let mut needs = Needs::nothing(input.schema.columns.len());
         let node = plan.node(&name);
         needs.add_own(node, input.schema.carries);
         needs.add_readers(&plan, node);
         if shows_rows(&plan, node) {
             needs.add_computed(&origins[&name]);
         }
-        plan.set_input_columns(&name, &needs.columns, needs.carries);
+        plan.for_each_input_mut(&name, |edge| needs.set(edge));
     }
     plan
 }
 
 /// What has to be stored on a node's input.
 struct Needs {
-    columns: ColumnSet,
+    /// What is read, dead letters aside.
+    read: ColumnSet,
+    /// What dead letters show.
+    shown: ColumnSet,
     carries: bool,
 }
 
 impl Needs {
+    fn nothing(width: usize) -> Self {
+        Self { read: ColumnSet::none(width), shown: ColumnSet::none(width), carries: false }
+    }
+
+    fn set(&self, edge: &mut Edge) {
+        edge.columns = self.read.clone();
+        edge.columns.union(&self.shown);
+        edge.shown = self.shown.clone();
+        edge.shown.subtract(&self.read);
+        edge.carries = self.carries;
+    }
+
     /// Adds what the node itself reads.
     fn add_own(&mut self, node: &Node, carries: bool) {
         match &node.kind {
@@ -52,7 +67,7 @@ impl Needs {
                 let mut maps_carried = false;
                 for column in &sink.columns {
                     match &column.source {
-                        SinkColumnSource::Column(position) => self.columns.insert(*position),
+                        SinkColumnSource::Column(position) => self.read.insert(*position),
                         SinkColumnSource::Carried(_) => maps_carried = true,
                     }
                 }
@@ -64,32 +79,34 @@ impl Needs {
 
     fn add_reads<'a>(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) {
         for expr in exprs {
-            expr::add_reads(expr, &mut self.columns);
+            expr::add_reads(expr, &mut self.read);
         }
     }
 
     /// Adds what the node hands on to its readers.
     fn add_readers(&mut self, plan: &LogicalPlan, node: &Node) {
         for (_, edge) in plan.readers(&node.name) {
+            let mut read = edge.columns.clone();
+            read.subtract(&edge.shown);
             match &node.kind {
-                NodeKind::Transform(transform) => self.add_passed_on(transform, &edge.columns, edge.carries),
+                NodeKind::Transform(transform) => {
+                    lineage::inputs_of(transform, &read).for_each(|position| self.read.insert(position));
+                    lineage::inputs_of(transform, &edge.shown).for_each(|position| self.shown.insert(position));
+                    self.carries |= edge.carries && transform.keeps_carried;
+                }
                 _ => {
-                    self.columns.union(&edge.columns);
+                    self.read.union(&read);
+                    self.shown.union(&edge.shown);
                     self.carries |= edge.carries;
                 }
             }
         }
     }
 
-    fn add_passed_on(&mut self, transform: &Transform, stored: &ColumnSet, carries: bool) {
-        lineage::inputs_of(transform, stored).for_each(|position| self.columns.insert(position));
-        self.carries |= carries && transform.keeps_carried;
-    }
-
     fn add_computed(&mut self, origins: &[Option<usize>]) {
         for (position, origin) in origins.iter().enumerate() {
             if origin.is_none() {
-                self.columns.insert(position);
+                self.shown.insert(position);
             }
         }
     }

@@ -45,8 +45,13 @@ fn add_discard(plan: &mut LogicalPlan, producer: &str, position: usize) {
         kind: NodeKind::Discard { port: reference },
     });
     let Schema { columns, carries } = schema.as_ref();
-    let edge =
-        Edge { port: PortRef::Position(position), columns: ColumnSet::all(columns.len()), carries: *carries, schema };
+    let edge = Edge {
+        port: PortRef::Position(position),
+        columns: ColumnSet::all(columns.len()),
+        shown: ColumnSet::none(columns.len()),
+        carries: *carries,
+        schema,
+    };
     plan.connect(producer, &name, edge);
 }
 

@@ -32,6 +32,13 @@ impl ColumnSet {
         }
     }
 
+    /// Takes out every column of another set over the same schema.
+    pub fn subtract(&mut self, other: &ColumnSet) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine &= !theirs;
+        }
+    }
+
     /// The positions it holds, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().filter_map(|(position, held)| held.then_some(position))

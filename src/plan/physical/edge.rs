@@ -17,6 +17,8 @@ pub struct Edge {
     /// The columns that the consumer, or something below it, reads. A producer stores the union over the edges of a
     /// port; what it stores for one edge may be there on the others, too.
     pub columns: ColumnSet,
+    /// Those of `columns` that nothing but a dead letter reads.
+    pub shown: ColumnSet,
     /// Whether undeclared fields travel.
     pub carries: bool,
     /// Where its rows and columns come from.

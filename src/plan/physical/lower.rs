@@ -95,6 +95,7 @@ fn lower_edge(producer: &Node, edge: &logical::Edge) -> Edge {
         port_name: producer.ports[port].name.clone(),
         schema: edge.schema.clone(),
         columns: edge.columns.clone(),
+        shown: edge.shown.clone(),
         carries: edge.carries,
         provenance: Provenance::default(),
     }

@@ -16,6 +16,14 @@ pub(in crate::plan) fn columns_text(schema: &Schema, columns: &ColumnSet, carrie
     list(columns.iter().map(|position| schema.columns[position].name.clone()), carries)
 }
 
+/// The columns that only dead letters show, if there are any.
+pub(in crate::plan) fn shown_text(schema: &Schema, shown: &ColumnSet) -> String {
+    if shown.iter().next().is_none() {
+        return String::new();
+    }
+    format!("; only for dead letters: {}", columns_text(schema, shown, false))
+}
+
 fn list(columns: impl Iterator<Item = String>, carries: bool) -> String {
     let parts: Vec<String> = columns.chain(carries.then(|| "undeclared fields".to_string())).collect();
     if parts.is_empty() { "no columns".to_string() } else { parts.join(", ") }
@@ -65,6 +73,7 @@ impl Display for Edge {
             write!(f, " ({name})")?;
         }
         write!(f, ": {}", columns_text(&self.schema, &self.columns, self.carries))?;
+        f.write_str(&shown_text(&self.schema, &self.shown))?;
         if !self.provenance.origins.is_empty() {
             let computed = self.computed();
             write!(f, "; computed: {}", if computed.is_empty() { "none".to_string() } else { computed.join(", ") })?;

@@ -27,6 +27,7 @@ const BREAKS: &[(&str, Break)] = &[
         plan.for_each_edge_mut(|_, _, edge| {
             edge.schema = Default::default();
             edge.columns = ColumnSet::none(0);
+            edge.shown = ColumnSet::none(0);
         });
     }),
     ("a source that drops what is carried", |plan| {
@@ -49,6 +50,9 @@ const BREAKS: &[(&str, Break)] = &[
     ("no strategy", |plan| plan.operator_mut(OperatorId(2)).strategy.clear()),
     ("no buffer class", |plan| plan.operator_mut(OperatorId(2)).buffer_reason.clear()),
     ("edges without provenance", |plan| plan.for_each_edge_mut(|_, _, edge| edge.provenance = Default::default())),
+    ("dead letters without their computed columns", |plan| {
+        plan.for_each_edge_mut(|_, _, edge| edge.columns.subtract(&edge.shown));
+    }),
     ("dead letters without a route", |plan| plan.dead_letters.routes.truncate(1)),
     ("dead letters to no file", |plan| plan.dead_letters.files.clear()),
     ("a dead-letter file with a column twice", |plan| {
