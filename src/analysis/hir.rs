@@ -105,6 +105,8 @@ pub struct PortRef {
 pub struct Port {
     /// The name behind the dot; `None` for the bare port.
     pub name: Option<String>,
+    /// Where that name stands; for the bare port, the node's name.
+    pub span: Span,
     /// What its rows look like.
     pub schema: Arc<Schema>,
 }

@@ -127,6 +127,7 @@ fn assemble(
     let PortNames::Known(names) = wiring::port_names(node) else { return None };
     let port = |(name, row): (Option<&str>, &Arc<Row>)| hir::Port {
         name: name.map(str::to_owned),
+        span: wiring::port_span(node, name),
         schema: Arc::new(row.schema.clone()),
     };
     Some(hir::Node {

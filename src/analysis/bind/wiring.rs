@@ -67,6 +67,17 @@ pub(super) fn port_names(node: &Node) -> PortNames<'_> {
     }
 }
 
+/// Where the name of a node's port stands; for the bare port, the node's name.
+pub(super) fn port_span(node: &Node, port: Option<&str>) -> Span {
+    match (&node.kind, port) {
+        (NodeKind::Route(route), Some(port)) => {
+            let branch = route.conditions.iter().map(|(branch, _)| branch).find(|branch| branch.value == port);
+            branch.unwrap_or(&route.default).span
+        }
+        _ => node.name.span,
+    }
+}
+
 /// Resolves every input: E002 for a node that reads itself, E003 for circles, E004 for names that don't exist.
 pub(super) fn resolve(pipeline: &Pipeline, names: &Names, diagnostics: &mut Diagnostics) -> Wiring {
     let mut resolver = Resolver { pipeline, names, diagnostics };

@@ -40,7 +40,7 @@ fn lower_port(node: &hir::Node, port: &hir::Port) -> Port {
         Some(name) => format!("{}.{name}", node.name),
         None => node.name.clone(),
     };
-    Port { name: port.name.clone(), reference, schema: port.schema.clone() }
+    Port { name: port.name.clone(), reference, span: port.span, schema: port.schema.clone() }
 }
 
 fn lower_edge(port: &Port) -> Edge {

@@ -100,6 +100,8 @@ pub struct Port {
     pub name: Option<String>,
     /// How a reference spells it: `clean`, `split.late`.
     pub reference: String,
+    /// Where its name stands; for the bare port, the node's name.
+    pub span: Span,
     /// What its rows look like.
     pub schema: Arc<Schema>,
 }

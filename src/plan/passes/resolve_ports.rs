@@ -20,7 +20,7 @@ pub fn resolve_ports(mut plan: LogicalPlan, diagnostics: &mut Diagnostics) -> Lo
     });
     for name in plan.order() {
         for position in unread_ports(&plan, &name) {
-            diagnostics.push(warning(plan.node(&name), position));
+            diagnostics.push(warning(&plan.node(&name).ports[position]));
             add_discard(&mut plan, &name, position);
         }
     }
@@ -34,8 +34,8 @@ fn unread_ports(plan: &LogicalPlan, name: &str) -> Vec<usize> {
 }
 
 fn add_discard(plan: &mut LogicalPlan, producer: &str, position: usize) {
-    let Node { place, span, .. } = *plan.node(producer);
-    let Port { reference, schema, .. } = plan.node(producer).ports[position].clone();
+    let place = plan.node(producer).place;
+    let Port { reference, span, schema, .. } = plan.node(producer).ports[position].clone();
     let name = format!("discard.{reference}");
     plan.add(Node {
         name: name.clone(),
@@ -55,13 +55,8 @@ fn add_discard(plan: &mut LogicalPlan, producer: &str, position: usize) {
     plan.connect(producer, &name, edge);
 }
 
-fn warning(node: &Node, position: usize) -> Diagnostic {
-    let port = &node.ports[position];
-    let label = match &port.name {
-        Some(branch) => format!("the rows of its branch `{branch}` are counted and dropped"),
-        None => "its rows are counted and dropped".to_string(),
-    };
+fn warning(port: &Port) -> Diagnostic {
     Diagnostic::warning(Code::W201, format!("nothing reads `{}`", port.reference))
-        .label(node.span, label)
+        .label(port.span, "its rows are counted and dropped")
         .help(format!("read it with `input: {}` where the rows are wanted", port.reference))
 }

@@ -78,7 +78,7 @@ impl Draft {
             csv: CsvReadOptions::default(),
             on_unmapped: OnUnmapped::AutoWiden,
         };
-        self.node(name, span, None, vec![Port { name: None, schema }], NodeKind::Source(source))
+        self.node(name, span, None, vec![Port { name: None, span, schema }], NodeKind::Source(source))
     }
 
     pub fn transform(&mut self, name: &str, input: (NodeId, usize), steps: &[Draw]) -> NodeId {
@@ -97,7 +97,7 @@ impl Draft {
         for step in steps {
             self.step(&mut transform, &mut output, step);
         }
-        let ports = vec![Port { name: None, schema: Arc::new(output) }];
+        let ports = vec![Port { name: None, span, schema: Arc::new(output) }];
         self.node(name, span, Some(input), ports, NodeKind::Transform(transform))
     }
 
@@ -147,7 +147,12 @@ impl Draft {
         let span = self.write(name);
         let schema = self.port((input, 0)).schema.clone();
         let names = conditions.iter().map(|(branch, _, _)| *branch).chain([default]);
-        let ports = names.map(|branch| Port { name: Some(branch.to_string()), schema: schema.clone() }).collect();
+        let ports = names.map(|branch| Port {
+            name: Some(branch.to_string()),
+            span: self.write(branch),
+            schema: schema.clone(),
+        });
+        let ports = ports.collect();
         let conditions = conditions.iter().map(|(_, text, condition)| self.place(text, condition)).collect();
         self.node(name, span, Some((input, 0)), ports, NodeKind::Route(Route { conditions, inclusive: false }))
     }
