@@ -6,13 +6,79 @@
 pub mod ast;
 pub mod size;
 
-use crate::diagnostics::{Diagnostics, FileId};
+mod csv;
+mod error_handling;
+mod fields;
+mod node;
+mod route;
+mod schema;
+mod settings;
+mod sink;
+mod source;
+mod transform;
+mod types;
+mod values;
+
+use self::ast::{ErrorHandling, Node, Pipeline, Settings};
+use self::fields::{Fields, Given, Keys, Reader};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, FileId, Span, Spanned};
+use crate::syntax::yaml;
+
+const KEYS: Keys = Keys { read: &["pipeline", "nodes", "error_handling", "_notes"], refused: &[] };
 
 /// Reads a pipeline file.
 ///
 /// Reports everything that can be told from the file's shape alone: E000 for keys and value kinds, E202 for CXL,
 /// E199 for parts of the language that this version doesn't run. `None` if there is no `nodes` list to go on with.
-pub fn read(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<ast::Pipeline> {
-    let _ = (file, text, diagnostics);
-    None
+pub fn read(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<Pipeline> {
+    let errors = diagnostics.error_count();
+    let root = yaml::parse(file, text, diagnostics);
+    if root.is_none() && diagnostics.error_count() == errors {
+        diagnostics.push(nothing(file));
+    }
+    let root = root?;
+    let mut reader = Reader { text, diagnostics };
+    let start = reader.first_line(root.span);
+    let fields = reader.fields(&root, "a pipeline file".to_owned(), start, &KEYS)?;
+    let (name, settings) = pipeline(&mut reader, &fields);
+    let nodes = reader.require(&fields, "nodes");
+    let nodes = nodes.and_then(|given| self::nodes(&mut reader, &given));
+    let error_handling = match fields.group("error_handling") {
+        Some(given) => error_handling::read(&mut reader, &given),
+        None => ErrorHandling::default(),
+    };
+    let (nodes, nodes_complete) = nodes?;
+    Some(Pipeline { file, name, settings, nodes, nodes_complete, error_handling })
+}
+
+fn nothing(file: FileId) -> Diagnostic {
+    Diagnostic::error(Code::E000, "the file holds no pipeline")
+        .label(Span::new(file, 0, 0), "nothing here")
+        .help("a pipeline file has a mapping `pipeline` with a `name`, and a list `nodes`")
+}
+
+/// Name and settings. A missing name, which is reported, reads as empty.
+fn pipeline(reader: &mut Reader<'_>, fields: &Fields<'_>) -> (Spanned<String>, Settings) {
+    let unnamed = Spanned::new(String::new(), fields.place());
+    let Some(given) = reader.require(fields, "pipeline") else { return (unnamed, Settings::default()) };
+    let (name, settings) = settings::read(reader, &given);
+    (name.unwrap_or(unnamed), settings)
+}
+
+/// The nodes, and whether every entry was read.
+fn nodes(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<(Vec<Node>, bool)> {
+    let entries = reader.list(given)?;
+    let mut complete = true;
+    let mut nodes = Vec::with_capacity(entries.len());
+    for entry in &entries {
+        match node::read(reader, entry) {
+            Some(node) => {
+                // A reference can't name a node with a dot in its name, so it would be missed.
+                complete &= !node.name.value.contains('.');
+                nodes.push(node);
+            }
+            None => complete = false,
+        }
+    }
+    Some((nodes, complete))
 }

@@ -1,0 +1,113 @@
+//! File formats and the options of CSV.
+
+use super::ast::{CsvReadOptions, Encoding, Format};
+use super::fields::{Fields, Given, Keys, Reader};
+use crate::diagnostics::suggest::closest;
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+
+const READ: Keys = Keys { read: &["delimiter", "quote_char", "has_header", "encoding"], refused: &[] };
+
+const WRITE: Keys = Keys { read: &["delimiter"], refused: &[] };
+
+/// Formats of the language that this version doesn't run.
+const LATER: &[&str] = &["json", "fixed_width", "xml", "edifact", "x12", "hl7", "swift"];
+
+const ENCODINGS: &[(&str, Encoding)] = &[
+    ("utf-8", Encoding::Utf8),
+    ("iso-8859-1", Encoding::Latin1),
+    ("latin-1", Encoding::Latin1),
+    ("latin1", Encoding::Latin1),
+];
+
+/// `type` of a source's or a sink's `config`. `None`, reported, for a format that can't be used.
+pub(super) fn format(reader: &mut Reader<'_>, config: &Fields<'_>) -> Option<Spanned<Format>> {
+    let given = reader.require(config, "type")?;
+    let name = reader.string(&given)?;
+    if name.value == "csv" {
+        return Some(Spanned::new(Format::Csv, name.span));
+    }
+    if LATER.contains(&name.value.as_str()) {
+        reader.report(
+            Diagnostic::error(Code::E199, format!("the format `{}` is not run by this version yet", name.value))
+                .label(name.span, "not run yet")
+                .help("this version reads and writes `csv`"),
+        );
+        return None;
+    }
+    let known = ["csv"].into_iter().chain(LATER.iter().copied());
+    let meant = closest(&name.value, known);
+    let mut finding = Diagnostic::error(Code::E000, format!("there is no format `{}`", name.value))
+        .label(name.span, "unknown format")
+        .help("this version reads and writes `csv`");
+    if let Some(meant) = meant {
+        finding = finding.help(format!("did you mean `{meant}`?")).fix(name.span, meant);
+    }
+    reader.report(finding);
+    (meant == Some("csv")).then(|| Spanned::new(Format::Csv, name.span))
+}
+
+/// `options` of a CSV source.
+pub(super) fn read_options(reader: &mut Reader<'_>, given: &Given<'_>) -> CsvReadOptions {
+    let mut options = CsvReadOptions::default();
+    let place = given.key;
+    let Some(fields) = reader.fields(given.node, "the `options` of a CSV source".to_owned(), place, &READ) else {
+        return options;
+    };
+    let delimiter = byte(reader, &fields, "delimiter", &mut options.delimiter);
+    let quote = byte(reader, &fields, "quote_char", &mut options.quote);
+    if let (Some(given), true) = (delimiter.or(quote), options.delimiter == options.quote) {
+        reader.report(
+            Diagnostic::error(Code::E000, "`delimiter` and `quote_char` are the same character")
+                .label(given.node.span, "the same for both"),
+        );
+    }
+    if let Some(has_header) = fields.get("has_header").and_then(|given| reader.boolean(&given)) {
+        options.has_header = has_header;
+    }
+    if let Some(encoding) = fields.get("encoding").and_then(|given| encoding(reader, &given)) {
+        options.encoding = encoding;
+    }
+    options
+}
+
+/// The delimiter in `options` of a CSV sink.
+pub(super) fn write_delimiter(reader: &mut Reader<'_>, given: &Given<'_>) -> u8 {
+    let mut delimiter = b',';
+    let place = given.key;
+    if let Some(fields) = reader.fields(given.node, "the `options` of a CSV sink".to_owned(), place, &WRITE) {
+        byte(reader, &fields, "delimiter", &mut delimiter);
+    }
+    delimiter
+}
+
+/// Reads one ASCII character into `byte`. Gives the value it was read from.
+fn byte<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>, key: &str, byte: &mut u8) -> Option<Given<'n>> {
+    const WANTED: &str = "one ASCII character";
+    let given = fields.get(key)?;
+    let scalar = reader.scalar(&given, WANTED)?;
+    match scalar.text.as_bytes() {
+        [one] if one.is_ascii() && !matches!(one, b'\r' | b'\n' | 0) => *byte = *one,
+        b"\\t" => {
+            reader.report(
+                Diagnostic::error(Code::E000, format!("{} must be {WANTED}, not a backslash and a `t`", given.what))
+                    .label(scalar.span, format!("expected {WANTED}"))
+                    .help("write a tab in double quotes: `\"\\t\"`")
+                    .fix(scalar.span, "\"\\t\""),
+            );
+            return None;
+        }
+        _ => {
+            reader.wrong(&given, WANTED);
+            return None;
+        }
+    }
+    Some(given)
+}
+
+fn encoding(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Encoding> {
+    let name = reader.string(given)?.value.to_ascii_lowercase();
+    match ENCODINGS.iter().find(|(known, _)| *known == name) {
+        Some((_, encoding)) => Some(*encoding),
+        None => reader.choice(given, ENCODINGS).map(|encoding| encoding.value),
+    }
+}

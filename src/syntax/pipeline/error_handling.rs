@@ -1,0 +1,114 @@
+//! `error_handling:`
+
+use super::ast::{DeadLetters, ErrorHandling, Rate, SourceDeadLetters};
+use super::fields::{Fields, Given, Keys, Reader, later};
+use crate::diagnostics::suggest::closest;
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::yaml::Entry;
+
+const KEYS: Keys = Keys {
+    read: &["strategy", "dlq", "type_error_threshold", "max_group_buffer"],
+    refused: &[later("correlation_fanout_policy", "remove it; each row fails or passes on its own")],
+};
+
+const DLQ: Keys = Keys {
+    read: &["path", "include_reason", "include_source_row", "max_rate", "min_records", "per_source"],
+    refused: &[],
+};
+
+const PER_SOURCE: Keys = Keys { read: &["path", "max_rate", "min_records"], refused: &[] };
+
+/// Reads the block. What can't be read is reported and left at its default.
+pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> ErrorHandling {
+    let mut handling = ErrorHandling::default();
+    let Some(fields) = reader.fields(given.node, "`error_handling`".to_owned(), given.key, &KEYS) else {
+        return handling;
+    };
+    if let Some(strategy) = fields.get("strategy").and_then(|given| strategy(reader, &given)) {
+        handling.continue_on_error = strategy.value;
+        handling.strategy_span = Some(strategy.span);
+    }
+    handling.type_error_threshold = fields.get("type_error_threshold").and_then(|given| threshold(reader, &given));
+    handling.max_group_buffer = fields.get("max_group_buffer").and_then(|given| reader.whole(&given, 0, u64::MAX));
+    handling.dlq = fields.group("dlq").and_then(|given| dead_letters(reader, &given));
+    handling
+}
+
+/// Whether to go on behind an error.
+fn strategy(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<bool>> {
+    let name = reader.scalar(given, "`fail_fast` or `continue`")?;
+    let meant = match name.text.as_str() {
+        "fail_fast" => return Some(Spanned::new(false, name.span)),
+        "continue" => return Some(Spanned::new(true, name.span)),
+        "best_effort" => Some("continue"),
+        other => closest(other, ["fail_fast", "continue"]),
+    };
+    let mut finding = Diagnostic::error(Code::E000, format!("there is no error strategy `{}`", name.text))
+        .label(name.span, "expected `fail_fast` or `continue`")
+        .note("`fail_fast` stops at the first bad row; `continue` sets bad rows aside as dead letters");
+    if let Some(meant) = meant {
+        finding = finding.help(format!("use `{meant}`")).fix(name.span, meant);
+    }
+    reader.report(finding);
+    meant.map(|meant| Spanned::new(meant == "continue", name.span))
+}
+
+fn threshold(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>> {
+    const WANTED: &str = "a number from 0 to 1";
+    let threshold = reader.number(given, WANTED)?;
+    if (0.0..=1.0).contains(&threshold.value) {
+        return Some(threshold);
+    }
+    reader.wrong(given, WANTED);
+    None
+}
+
+fn dead_letters(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<DeadLetters> {
+    let fields = reader.fields(given.node, "`dlq`".to_owned(), given.key, &DLQ)?;
+    Some(DeadLetters {
+        span: given.node.span,
+        path: fields.get("path").and_then(|given| reader.string(&given)),
+        include_reason: boolean(reader, &fields, "include_reason"),
+        include_source_row: boolean(reader, &fields, "include_source_row"),
+        rate: rate(reader, &fields),
+        per_source: fields.group("per_source").map(|given| per_source(reader, &given)).unwrap_or_default(),
+    })
+}
+
+fn boolean(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> bool {
+    fields.get(key).and_then(|given| reader.boolean(&given)).unwrap_or(true)
+}
+
+fn rate(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Rate {
+    Rate {
+        max_rate: fields.get("max_rate").and_then(|given| max_rate(reader, &given)),
+        min_records: fields.get("min_records").and_then(|given| reader.whole(&given, 0, u64::MAX)),
+    }
+}
+
+fn max_rate(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>> {
+    let rate = reader.number(given, "a number above 0 and up to 1")?;
+    if rate.value > 0.0 && rate.value <= 1.0 {
+        return Some(rate);
+    }
+    reader.report(
+        Diagnostic::error(Code::E318, "`max_rate` must be above 0 and at most 1")
+            .label(rate.span, "outside the range")
+            .help("write the share of rows that may be dead letters: `0.1` for one in ten"),
+    );
+    None
+}
+
+fn per_source(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<(Spanned<String>, SourceDeadLetters)> {
+    let entries = reader.mapping(given).unwrap_or_default();
+    entries.iter().filter_map(|entry| one_source(reader, entry)).collect()
+}
+
+fn one_source(reader: &mut Reader<'_>, entry: &Entry) -> Option<(Spanned<String>, SourceDeadLetters)> {
+    let name = Spanned::new(entry.key.text.clone(), entry.key.span);
+    let what = format!("`{}` in `per_source`", name.value);
+    let fields = reader.fields(&entry.value, what, entry.key.span, &PER_SOURCE)?;
+    let path = fields.get("path").and_then(|given| reader.string(&given));
+    let rate = rate(reader, &fields);
+    Some((name, SourceDeadLetters { path, rate }))
+}

@@ -1,0 +1,237 @@
+//! An entry of `nodes:`: its kind, its name, its wiring; what it does is read by the file of its kind.
+
+use super::ast::{Node, NodeKind};
+use super::fields::{Fields, Given, Keys, Reader, elsewhere};
+use super::{route, sink, source, transform};
+use crate::diagnostics::suggest::closest;
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
+use crate::syntax::yaml::{self, Entry, ScalarStyle, Value};
+
+/// Node kinds that this version runs, with the keys of their entries.
+const KINDS: &[(&str, Keys)] = &[
+    ("source", Keys { read: &["type", "name", "description", "config", "_notes"], refused: READS_NOTHING }),
+    ("transform", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+    ("route", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+    ("sink", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+    ("output", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+];
+
+/// Node kinds of the language that this version doesn't run yet.
+const LATER: &[&str] = &["merge", "combine", "aggregate", "reshape", "cull", "envelope", "composition"];
+
+const WIRING: &[&str] = &["input", "inputs", "body", "header"];
+
+const NO_INPUT: &str = "remove it: a source reads files, not another node";
+const READS_NOTHING: &[super::fields::Refused] = &[
+    elsewhere("input", NO_INPUT),
+    elsewhere("inputs", NO_INPUT),
+    elsewhere("body", NO_INPUT),
+    elsewhere("header", NO_INPUT),
+    elsewhere("path", IN_CONFIG),
+    elsewhere("paths", IN_CONFIG),
+    elsewhere("glob", IN_CONFIG),
+    elsewhere("regex", IN_CONFIG),
+    elsewhere("schema", IN_CONFIG),
+    elsewhere("options", IN_CONFIG),
+    elsewhere("on_unmapped", IN_CONFIG),
+];
+
+const IN_CONFIG: &str = "move it into `config`";
+const ONE_INPUT: &str = "name the one node it reads: `input: <node>`";
+const READS_ONE: &[super::fields::Refused] = &[
+    elsewhere("inputs", ONE_INPUT),
+    elsewhere("body", ONE_INPUT),
+    elsewhere("header", ONE_INPUT),
+    elsewhere("cxl", IN_CONFIG),
+    elsewhere("validations", IN_CONFIG),
+    elsewhere("conditions", IN_CONFIG),
+    elsewhere("default", IN_CONFIG),
+    elsewhere("mode", IN_CONFIG),
+    elsewhere("path", IN_CONFIG),
+    elsewhere("include_unmapped", IN_CONFIG),
+    elsewhere("mapping", IN_CONFIG),
+    elsewhere("exclude", IN_CONFIG),
+    elsewhere("if_exists", IN_CONFIG),
+    elsewhere("include_header", IN_CONFIG),
+    elsewhere("options", IN_CONFIG),
+];
+
+/// The parts that every kind of node has.
+pub(super) struct Parts<'n> {
+    /// The entry's keys.
+    pub(super) fields: Fields<'n>,
+    /// What messages call the node: "sink `out`".
+    pub(super) label: String,
+    /// Where messages about the node as a whole point.
+    pub(super) place: Span,
+}
+
+/// Reads an entry. `None`, reported, if it can't be told what it is called.
+pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Node> {
+    let entries = reader.mapping(given)?;
+    let kind = kind(reader, entries);
+    let place = kind.as_ref().map_or(reader.first_line(given.node.span), |kind| kind.span);
+    let label = label(entries, kind.as_ref().map(|kind| kind.value));
+    let (name, description, node_kind) = match kind.as_ref().and_then(|kind| keys_of(kind.value)) {
+        Some(keys) => {
+            let fields = reader.fields(given.node, label.clone(), place, keys)?;
+            let name = reader.require(&fields, "name").and_then(|given| self::name(reader, &given));
+            let description = fields.get("description").and_then(|given| reader.string(&given));
+            let parts = Parts { fields, label, place };
+            let node_kind = runnable(reader, kind.as_ref()?.value, &parts);
+            (name, description, node_kind.unwrap_or_else(|| NodeKind::Error { inputs: inputs(entries) }))
+        }
+        None => {
+            let name = any_name(reader, entries, &label, place);
+            (name, None, other(reader, kind.as_ref(), entries))
+        }
+    };
+    let description = description.map(|text| text.value);
+    Some(Node { name: name?, type_span: place, description, span: given.node.span, kind: node_kind })
+}
+
+fn keys_of(kind: &str) -> Option<&'static Keys> {
+    KINDS.iter().find(|(name, _)| *name == kind).map(|(_, keys)| keys)
+}
+
+/// Reads what a node does; `None`, reported, if a part that it can't do without is missing.
+fn runnable(reader: &mut Reader<'_>, kind: &str, parts: &Parts<'_>) -> Option<NodeKind> {
+    match kind {
+        "source" => source::read(reader, parts),
+        "transform" => transform::read(reader, parts),
+        "route" => route::read(reader, parts),
+        _ => sink::read(reader, parts),
+    }
+}
+
+impl<'n> Parts<'n> {
+    /// The keys of `config`.
+    pub(super) fn config(&self, reader: &mut Reader<'_>, keys: &Keys) -> Option<Fields<'n>> {
+        let given = reader.require(&self.fields, "config")?;
+        reader.fields(given.node, format!("the `config` of {}", self.label), self.place, keys)
+    }
+
+    /// `input`
+    pub(super) fn input(&self, reader: &mut Reader<'_>) -> Option<Spanned<String>> {
+        if self.fields.refused(WIRING) && !self.fields.has("input") {
+            return None;
+        }
+        let given = reader.require(&self.fields, "input")?;
+        reader.string(&given)
+    }
+}
+
+/// The entry's kind, or the one that was meant. `None`, reported, if it is missing or not known.
+fn kind(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Spanned<&'static str>> {
+    let entry = find(entries, "type")?;
+    let given = Given { what: "`type`".into(), node: &entry.value, key: entry.key.span };
+    let ty = reader.string(&given)?;
+    let known = || KINDS.iter().map(|(name, _)| *name).chain(LATER.iter().copied());
+    if let Some(kind) = known().find(|kind| *kind == ty.value) {
+        return Some(Spanned::new(kind, ty.span));
+    }
+    let meant = closest(&ty.value, known());
+    let runnable = super::fields::listed(KINDS.iter().map(|(name, _)| *name));
+    let mut finding = Diagnostic::error(Code::E000, format!("there is no node type `{}`", ty.value))
+        .label(ty.span, "unknown node type")
+        .note(format!("this version runs the node types {runnable}"));
+    if let Some(meant) = meant {
+        finding = finding.help(format!("did you mean `{meant}`?")).fix(ty.span, meant);
+    }
+    reader.report(finding);
+    meant.map(|meant| Spanned::new(meant, ty.span))
+}
+
+/// The entry of a key, or of a slip for it.
+fn find<'n>(entries: &'n [Entry], key: &str) -> Option<&'n Entry> {
+    const ENTRY: &[&str] = &["type", "name", "description", "config", "input", "inputs"];
+    let exact = entries.iter().find(|entry| entry.key.text == key);
+    exact.or_else(|| entries.iter().find(|entry| closest(&entry.key.text, ENTRY.iter().copied()) == Some(key)))
+}
+
+/// What messages call the node.
+fn label(entries: &[Entry], kind: Option<&str>) -> String {
+    let kind = kind.unwrap_or("node");
+    match find(entries, "name").map(|entry| &entry.value.value) {
+        Some(Value::Scalar(name)) if !name.text.is_empty() => format!("{kind} `{}`", name.text),
+        _ => format!("this {kind}"),
+    }
+}
+
+/// `name`, with the rules that need no other node.
+fn name(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
+    let name = reader.string(given)?;
+    if name.value.trim().is_empty() {
+        reader.no_value(given);
+        return None;
+    }
+    if name.value.contains('.') {
+        let mended = name.value.replace('.', "_");
+        reader.report(
+            Diagnostic::error(Code::E010, format!("the node name `{}` holds a dot", name.value))
+                .label(name.span, "holds a dot")
+                .note("a dot stands between a node and its port, as in `route.branch`")
+                .help(format!("use `_`: `{mended}`"))
+                .fix(name.span, mended),
+        );
+    }
+    if name.value.starts_with("__") {
+        reader.report(
+            Diagnostic::error(Code::E200, format!("the node name `{}` begins with `__`", name.value))
+                .label(name.span, "reserved")
+                .help("choose another name; names with `__` belong to nodes that the compiler adds"),
+        );
+    }
+    Some(name)
+}
+
+/// The name of a node of which nothing else is read.
+fn any_name(reader: &mut Reader<'_>, entries: &[Entry], label: &str, place: Span) -> Option<Spanned<String>> {
+    if find(entries, "type").is_none() && !entries.iter().any(|entry| entry.key.text == "<<") {
+        let known = super::fields::listed(KINDS.iter().map(|(name, _)| *name));
+        reader.report(
+            Diagnostic::error(Code::E000, format!("`type` is missing in {label}"))
+                .label(place, "needs `type`")
+                .help(format!("say what the node does; this version runs the types {known}")),
+        );
+    }
+    let Some(entry) = find(entries, "name") else {
+        reader.report(
+            Diagnostic::error(Code::E000, format!("`name` is missing in {label}")).label(place, "needs `name`"),
+        );
+        return None;
+    };
+    name(reader, &Given { what: "`name`".into(), node: &entry.value, key: entry.key.span })
+}
+
+/// A node that can't be run.
+fn other(reader: &mut Reader<'_>, kind: Option<&Spanned<&str>>, entries: &[Entry]) -> NodeKind {
+    let inputs = inputs(entries);
+    let Some(kind) = kind else { return NodeKind::Error { inputs } };
+    let runnable = super::fields::listed(KINDS.iter().map(|(name, _)| *name));
+    reader.report(
+        Diagnostic::error(Code::E199, format!("the node type `{}` is not run by this version yet", kind.value))
+            .label(kind.span, "not run yet")
+            .help(format!("this version runs the node types {runnable}")),
+    );
+    NodeKind::Unsupported { kind: kind.value.to_owned(), inputs }
+}
+
+/// Whatever an entry names as its inputs.
+fn inputs(entries: &[Entry]) -> Vec<Spanned<String>> {
+    let mut inputs = Vec::new();
+    for entry in entries.iter().filter(|entry| WIRING.contains(&entry.key.text.as_str())) {
+        references(&entry.value, &mut inputs);
+    }
+    inputs
+}
+
+fn references(node: &yaml::Node, inputs: &mut Vec<Spanned<String>>) {
+    match &node.value {
+        Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain && scalar.is_null() => {}
+        Value::Scalar(scalar) => inputs.push(Spanned::new(scalar.text.clone(), scalar.span)),
+        Value::Sequence(items) => items.iter().for_each(|item| references(item, inputs)),
+        Value::Mapping(entries) => entries.iter().for_each(|entry| references(&entry.value, inputs)),
+        Value::Error => {}
+    }
+}

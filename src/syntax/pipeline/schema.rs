@@ -1,0 +1,133 @@
+//! `schema`: the columns of a source, and the rounding scales of a sink.
+
+use super::ast::SchemaColumn;
+use super::fields::{Given, Keys, Reader, Refused, later};
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::yaml::Value;
+
+/// The most digits behind the point that a decimal keeps.
+const SCALE_LIMIT: u8 = 28;
+
+/// The most digits that a column may declare.
+const PRECISION_LIMIT: u8 = 38;
+
+const COLUMN: Keys = Keys {
+    read: &["name", "type", "source_name", "format", "precision", "scale", "long_unique"],
+    refused: COLUMN_LATER,
+};
+
+const COLUMN_LATER: &[Refused] = &[
+    later("multiple", "remove it; a cell holds one value"),
+    later("required", "remove it; a type that is not nullable requires a value"),
+    later("default", "remove it, and fill empty values with `??` in a transform"),
+    later("enum", "remove it, and check the values with `validations` in a transform"),
+    later("coerce", "remove it, and convert the value in a transform"),
+    later("start", LAYOUT),
+    later("width", LAYOUT),
+    later("end", LAYOUT),
+    later("justify", LAYOUT),
+    later("pad", LAYOUT),
+    later("trim", LAYOUT),
+    later("truncation", LAYOUT),
+];
+
+const LAYOUT: &str = "remove it; it lays out fixed-width files, and this version reads and writes `csv`";
+
+const SINK_COLUMN: Keys = Keys {
+    read: &["name", "type", "scale"],
+    refused: &[
+        later("source_name", NAMES),
+        later("format", "remove it, and write the text wanted in a transform"),
+        later("precision", "remove it"),
+        later("long_unique", "remove it"),
+        later("multiple", "remove it"),
+        later("required", "remove it"),
+        later("default", "remove it, and fill empty values with `??` in a transform"),
+        later("enum", "remove it"),
+        later("coerce", "remove it, and convert the value in a transform"),
+        later("start", LAYOUT),
+        later("width", LAYOUT),
+        later("end", LAYOUT),
+        later("justify", LAYOUT),
+        later("pad", LAYOUT),
+        later("trim", LAYOUT),
+        later("truncation", LAYOUT),
+    ],
+};
+
+const NAMES: &str = "remove it, and rename columns with `mapping`";
+
+/// The columns of a source. `None`, reported, if one of them can't be read.
+pub(super) fn columns(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Vec<SchemaColumn>> {
+    match given.node.value {
+        Value::Scalar(_) => return not_yet(reader, given, "a schema in a file of its own"),
+        Value::Mapping(_) => return not_yet(reader, given, "a schema in the form of a mapping"),
+        Value::Sequence(_) | Value::Error => {}
+    }
+    let items = reader.list(given)?;
+    let columns: Vec<_> = items.iter().map(|item| column(reader, item)).collect();
+    columns.into_iter().collect()
+}
+
+fn not_yet<T>(reader: &mut Reader<'_>, given: &Given<'_>, what: &str) -> Option<T> {
+    let span = reader.first_line(given.node.span);
+    reader.report(
+        Diagnostic::error(Code::E199, format!("{what} is not run by this version yet"))
+            .label(span, "not run yet")
+            .help("list the columns: `schema: [ { name: id, type: int } ]`"),
+    );
+    None
+}
+
+fn column(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<SchemaColumn> {
+    let place = reader.first_line(given.node.span);
+    let fields = match given.node.value {
+        Value::Mapping(_) => reader.fields(given.node, column_label(given), place, &COLUMN)?,
+        Value::Error => return None,
+        _ => {
+            reader.wrong(given, "a mapping such as `{ name: id, type: int }`");
+            return None;
+        }
+    };
+    let name = reader.require(&fields, "name").and_then(|given| reader.string(&given));
+    let ty = reader.require(&fields, "type").and_then(|given| reader.type_text(&given));
+    let source_name = fields.get("source_name").and_then(|given| reader.string(&given));
+    let format = fields.get("format").and_then(|given| reader.string(&given));
+    let precision = fields.get("precision").and_then(|given| reader.small(&given, 1, PRECISION_LIMIT));
+    let scale = fields.get("scale").and_then(|given| reader.small(&given, 0, SCALE_LIMIT));
+    fields.get("long_unique").and_then(|given| reader.boolean(&given));
+    // `multiple` makes the column another type than the one that would be read here.
+    let readable = !fields.refused(&["multiple"]);
+    let column = SchemaColumn { name: name?, ty: ty?, source_name, format, precision, scale };
+    readable.then_some(column)
+}
+
+/// What messages call a column.
+fn column_label(given: &Given<'_>) -> String {
+    let Value::Mapping(entries) = &given.node.value else { return "this column".to_owned() };
+    let name = entries.iter().find(|entry| entry.key.text == "name").map(|entry| &entry.value.value);
+    match name {
+        Some(Value::Scalar(name)) if !name.text.is_empty() => format!("column `{}`", name.text),
+        _ => "this column".to_owned(),
+    }
+}
+
+/// The scales that a sink rounds to, by output column.
+pub(super) fn scales(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<(Spanned<String>, Spanned<u8>)> {
+    match given.node.value {
+        Value::Scalar(_) => return not_yet(reader, given, "a schema in a file of its own").unwrap_or_default(),
+        Value::Mapping(_) => return not_yet(reader, given, "a schema in the form of a mapping").unwrap_or_default(),
+        Value::Sequence(_) | Value::Error => {}
+    }
+    let items = reader.list(given).unwrap_or_default();
+    items.iter().filter_map(|item| scale(reader, item)).collect()
+}
+
+fn scale(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<(Spanned<String>, Spanned<u8>)> {
+    let place = reader.first_line(given.node.span);
+    let fields = reader.fields(given.node, column_label(given), place, &SINK_COLUMN)?;
+    let name = reader.require(&fields, "name").and_then(|given| reader.string(&given));
+    fields.get("type").and_then(|given| reader.type_text(&given));
+    let scale = fields.get("scale").and_then(|given| reader.small(&given, 0, SCALE_LIMIT));
+    Some((name?, scale?))
+}

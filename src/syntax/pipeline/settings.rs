@@ -1,0 +1,137 @@
+//! `pipeline:`
+
+use super::ast::{Backpressure, ScalarText, Settings, Var};
+use super::fields::{Fields, Given, Keys, Reader, Refused, later};
+use super::size::parse_size;
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::yaml::{Entry, ScalarStyle, Value};
+
+const KEYS: Keys = Keys {
+    read: &["name", "memory", "batch_size", "concurrency", "vars", "date_formats"],
+    refused: &[
+        later("rules_path", "remove it, and write the rules into the `cxl` that uses them"),
+        later("metrics", "remove it; the summary of a run shows its counts"),
+        Refused { key: "date_locale", code: Code::E119, help: "remove it; `date_formats` says how dates are written" },
+        Refused { key: "log_rules", code: Code::E124, help: "remove it" },
+        Refused { key: "include_provenance", code: Code::E125, help: "remove it" },
+    ],
+};
+
+const MEMORY: Keys = Keys { read: &["limit", "backpressure", "resume_threshold"], refused: &[] };
+
+const CONCURRENCY: Keys = Keys {
+    read: &["threads"],
+    refused: &[later("chunk_size", "remove it; `batch_size` bounds how many rows go together")],
+};
+
+/// The most worker threads, here and on the command line.
+const MOST_THREADS: u64 = 1024;
+
+const VAR: Keys = Keys { read: &["type", "default"], refused: &[] };
+
+const BACKPRESSURE: &[(&str, Backpressure)] =
+    &[("pause", Backpressure::Pause), ("spill", Backpressure::Spill), ("both", Backpressure::Both)];
+
+/// Reads the run-wide settings, and the pipeline's name. What can't be read is reported and left at its default.
+pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> (Option<Spanned<String>>, Settings) {
+    let mut settings = Settings::default();
+    let Some(fields) = reader.fields(given.node, "`pipeline`".to_owned(), given.key, &KEYS) else {
+        return (None, settings);
+    };
+    let name = reader.require(&fields, "name").and_then(|given| name(reader, &given));
+    if let Some(given) = fields.group("memory") {
+        memory(reader, &given, &mut settings);
+    }
+    settings.batch_size = fields.get("batch_size").and_then(|given| reader.whole(&given, 1, u64::MAX));
+    settings.threads = fields.group("concurrency").and_then(|given| threads(reader, &given));
+    settings.vars = fields.group("vars").map(|given| vars(reader, &given)).unwrap_or_default();
+    settings.date_formats = fields.group("date_formats").and_then(|given| reader.strings(&given));
+    (name, settings)
+}
+
+fn name(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
+    let name = reader.string(given)?;
+    if name.value.trim().is_empty() {
+        reader.no_value(given);
+        return None;
+    }
+    Some(name)
+}
+
+fn memory(reader: &mut Reader<'_>, given: &Given<'_>, settings: &mut Settings) {
+    let Some(fields) = reader.fields(given.node, "`memory`".to_owned(), given.key, &MEMORY) else { return };
+    settings.memory_limit = fields.get("limit").and_then(|given| limit(reader, &given));
+    settings.backpressure = fields.get("backpressure").and_then(|given| reader.choice(&given, BACKPRESSURE));
+    settings.resume_threshold = fields.get("resume_threshold").and_then(|given| threshold(reader, &given));
+}
+
+/// `memory.limit` in bytes.
+fn limit(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<u64>> {
+    let scalar = reader.scalar(given, "a size such as `512M`")?;
+    let reason = match parse_size(&scalar.text) {
+        Ok(bytes) => return Some(Spanned::new(bytes, scalar.span)),
+        Err(reason) => reason,
+    };
+    let finding = Diagnostic::error(Code::E000, format!("`memory.limit` is not a size: `{}`", scalar.text.trim()))
+        .label(scalar.span, "expected a size such as `512M`");
+    // `4GB`, `4GiB` and `4 G` can only mean one thing.
+    let upper = scalar.text.trim().to_ascii_uppercase();
+    let short = upper.trim_end_matches('B').trim_end_matches('I').replace(' ', "");
+    let meant = short.ends_with(['K', 'M', 'G']) && parse_size(&short).is_ok();
+    reader.report(match meant {
+        true => finding.help(format!("write `{short}`")).fix(scalar.span, short),
+        false => finding.help(reason),
+    });
+    None
+}
+
+fn threshold(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>> {
+    let threshold = reader.number(given, "a number above 0 and below 0.80")?;
+    if threshold.value > 0.0 && threshold.value < 0.80 {
+        return Some(threshold);
+    }
+    reader.report(
+        Diagnostic::error(Code::E324, "`resume_threshold` must be above 0 and below 0.80")
+            .label(threshold.span, "outside the range")
+            .note("at 80 % of the limit memory is taken back, so work has to resume below that")
+            .help("remove it to use 0.70"),
+    );
+    None
+}
+
+fn threads(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<u64>> {
+    let fields = reader.fields(given.node, "`concurrency`".to_owned(), given.key, &CONCURRENCY)?;
+    let threads = fields.get("threads")?;
+    reader.whole(&threads, 1, MOST_THREADS)
+}
+
+fn vars(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<Var> {
+    let entries = reader.mapping(given).unwrap_or_default();
+    entries.iter().filter_map(|entry| var(reader, entry)).collect()
+}
+
+fn var(reader: &mut Reader<'_>, entry: &Entry) -> Option<Var> {
+    let name = Spanned::new(entry.key.text.clone(), entry.key.span);
+    let what = format!("variable `{}`", name.value);
+    match &entry.value.value {
+        Value::Mapping(_) => {}
+        Value::Error => return None,
+        _ => {
+            let given = Given { what: what.into(), node: &entry.value, key: entry.key.span };
+            reader.wrong(&given, "a mapping such as `{ type: int, default: 3 }`");
+            return None;
+        }
+    }
+    let fields = reader.fields(&entry.value, what, entry.key.span, &VAR)?;
+    let ty = reader.require(&fields, "type").and_then(|given| reader.type_text(&given));
+    let default = default(reader, &fields);
+    Some(Var { name, ty: ty?, default })
+}
+
+/// A default; no default and null are one.
+fn default(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Spanned<ScalarText>> {
+    let given = fields.group("default")?;
+    let scalar = reader.scalar(&given, "one value")?;
+    let quoted = scalar.style != ScalarStyle::Plain;
+    Some(Spanned::new(ScalarText { text: scalar.text.clone(), quoted }, scalar.span))
+}

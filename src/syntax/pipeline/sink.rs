@@ -1,0 +1,195 @@
+//! `type: sink`, also written `type: output`.
+
+use super::ast::{IfExists, Mapping, NodeKind, Sink};
+use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
+use super::node::Parts;
+use super::{csv, schema};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
+use crate::syntax::yaml::{Scalar, Value};
+
+const CONFIG: Keys = Keys {
+    read: &[
+        "name",
+        "type",
+        "path",
+        "include_unmapped",
+        "mapping",
+        "exclude",
+        "include_header",
+        "if_exists",
+        "preserve_nulls",
+        "include_correlation_keys",
+        "schema",
+        "options",
+    ],
+    refused: &[
+        later("sort_order", "remove it; rows are written in the order they arrive"),
+        later("split", "remove it; all rows are written to one file"),
+        later("join_values", "remove it, and join the values in a transform"),
+        later("write_meta", "remove it"),
+        later("reconstruct_envelope", "remove it"),
+        elsewhere("input", "move it out of `config`, beside `name`"),
+    ],
+};
+
+const IF_EXISTS: &[(&str, IfExists)] =
+    &[("overwrite", IfExists::Overwrite), ("error", IfExists::Error), ("unique_suffix", IfExists::UniqueSuffix)];
+
+/// Reads a sink. `None`, reported, if its input, its format or its path is missing.
+pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {
+    let input = node.input(reader);
+    let config = node.config(reader, &CONFIG)?;
+    let config_name = config.get("name").and_then(|given| reader.string(&given));
+    let format = csv::format(reader, &config);
+    let path = reader.require(&config, "path").and_then(|given| path(reader, &given));
+    let include_unmapped = boolean(reader, &config, "include_unmapped", true);
+    let mapping = config.get("mapping").and_then(|given| mapping(reader, &given, &node.label));
+    let exclude = config.group("exclude").and_then(|given| reader.strings(&given)).unwrap_or_default();
+    let include_header = boolean(reader, &config, "include_header", true);
+    let if_exists = config.get("if_exists").and_then(|given| reader.choice(&given, IF_EXISTS));
+    // CSV writes null as an empty cell either way.
+    boolean(reader, &config, "preserve_nulls", false);
+    correlation_keys(reader, &config);
+    // Options and columns are those of the format.
+    let format = format?;
+    let scales = config.group("schema").map(|given| schema::scales(reader, &given)).unwrap_or_default();
+    let delimiter = config.group("options").map_or(b',', |given| csv::write_delimiter(reader, &given));
+    Some(NodeKind::Sink(Sink {
+        input: input?,
+        config_name,
+        if_exists: if_exists.unwrap_or(Spanned::new(IfExists::default(), format.span)),
+        format,
+        path: path?,
+        include_unmapped,
+        mapping,
+        exclude,
+        include_header,
+        delimiter,
+        scales,
+    }))
+}
+
+fn boolean(reader: &mut Reader<'_>, config: &Fields<'_>, key: &str, default: bool) -> bool {
+    config.get(key).and_then(|given| reader.boolean(&given)).unwrap_or(default)
+}
+
+fn correlation_keys(reader: &mut Reader<'_>, config: &Fields<'_>) {
+    let Some(given) = config.get("include_correlation_keys") else { return };
+    if reader.boolean(&given) == Some(true) {
+        reader.report(
+            Diagnostic::error(Code::E199, "`include_correlation_keys` is not run by this version yet")
+                .label(given.node.span, "not run yet")
+                .help("remove it, and emit the columns wanted in a transform"),
+        );
+    }
+}
+
+/// The path, with `{{` and `}}` read as braces. Tokens in braces are not run yet.
+fn path(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
+    let written = reader.string(given)?;
+    let Value::Scalar(scalar) = &given.node.value else { return None };
+    let mut path = String::new();
+    let mut rest = written.value.as_str();
+    while let Some(at) = rest.find(['{', '}']) {
+        path.push_str(&rest[..at]);
+        let brace = &rest[at..];
+        if brace.starts_with("{{") || brace.starts_with("}}") {
+            path.push_str(&brace[..1]);
+            rest = &brace[2..];
+        } else if brace.starts_with('}') {
+            path.push('}');
+            rest = &brace[1..];
+        } else {
+            token(reader, scalar, brace);
+            return None;
+        }
+    }
+    path.push_str(rest);
+    Some(Spanned::new(path, written.span))
+}
+
+fn token(reader: &mut Reader<'_>, scalar: &Scalar, from: &str) {
+    let start = scalar.text.len() - from.len();
+    let token = &from[..from.find('}').map_or(from.len(), |end| end + 1)];
+    let span = scalar.map.span(start as u32, (start + token.len()) as u32);
+    reader.report(
+        Diagnostic::error(Code::E199, format!("tokens such as `{token}` in a path are not run by this version yet"))
+            .label(span, "not run yet")
+            .help("write the path out; write `{{` for a brace in a file's name"),
+    );
+}
+
+/// `mapping`, a list of `column` and `{ output: column }`.
+fn mapping(reader: &mut Reader<'_>, given: &Given<'_>, label: &str) -> Option<Vec<Mapping>> {
+    match &given.node.value {
+        Value::Sequence(items) if !items.is_empty() => {}
+        Value::Error => return None,
+        Value::Mapping(_) => {
+            not_a_list(reader, given, label);
+            return None;
+        }
+        Value::Sequence(_) => return empty(reader, given.node.span, label),
+        Value::Scalar(scalar) if scalar.is_null() => return empty(reader, given.key, label),
+        Value::Scalar(_) => {
+            reader.wrong(given, "a list of columns");
+            return None;
+        }
+    }
+    let mut mapping: Vec<Mapping> = Vec::new();
+    for item in reader.list(given)? {
+        let Some(entry) = mapped(reader, &item) else { continue };
+        match mapping.iter().find(|other| other.output.value == entry.output.value) {
+            Some(first) => twice(reader, &entry, first, label),
+            None => mapping.push(entry),
+        }
+    }
+    Some(mapping)
+}
+
+fn mapped(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Mapping> {
+    let Value::Mapping(entries) = &given.node.value else {
+        let column = reader.string(given)?;
+        return Some(Mapping { output: column.clone(), column });
+    };
+    let [entry] = entries.as_slice() else {
+        let span = reader.first_line(given.node.span);
+        reader.report(
+            Diagnostic::error(Code::E364, "an entry of `mapping` names one column")
+                .label(span, format!("names {}", entries.len()))
+                .help("write one entry a column: `- output: column`"),
+        );
+        return None;
+    };
+    let output = Spanned::new(entry.key.text.clone(), entry.key.span);
+    let what = format!("the column of `{}`", output.value).into();
+    let column = reader.string(&Given { what, node: &entry.value, key: entry.key.span })?;
+    Some(Mapping { output, column })
+}
+
+fn not_a_list(reader: &mut Reader<'_>, given: &Given<'_>, label: &str) {
+    let span = reader.first_line(given.node.span);
+    reader.report(
+        Diagnostic::error(Code::E364, format!("the `mapping` of {label} must be a list, not a mapping"))
+            .label(span, "a list keeps the order of the columns")
+            .help("write each entry with `- `: `- output: column`, or `- column` to keep the name"),
+    );
+}
+
+fn empty(reader: &mut Reader<'_>, span: Span, label: &str) -> Option<Vec<Mapping>> {
+    reader.report(
+        Diagnostic::error(Code::E364, format!("the `mapping` of {label} is empty"))
+            .label(span, "lists no column")
+            .help("remove it to write all columns, or list the ones to write"),
+    );
+    None
+}
+
+fn twice(reader: &mut Reader<'_>, entry: &Mapping, first: &Mapping, label: &str) {
+    let message = format!("the `mapping` of {label} writes two columns named `{}`", entry.output.value);
+    reader.report(
+        Diagnostic::error(Code::E364, message)
+            .label(entry.output.span, "named again")
+            .label(first.output.span, "first named here")
+            .help("give one of them another name: `{ new_name: column }`"),
+    );
+}

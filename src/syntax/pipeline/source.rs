@@ -1,0 +1,185 @@
+//! `type: source`
+
+use super::ast::{Matcher, NodeKind, OnUnmapped, Source};
+use super::fields::{Fields, Given, Keys, Reader, later};
+use super::node::Parts;
+use super::{csv, schema};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::syntax::yaml::Value;
+
+const CONFIG: Keys = Keys {
+    read: &[
+        "name",
+        "type",
+        "path",
+        "paths",
+        "glob",
+        "regex",
+        "schema",
+        "options",
+        "on_unmapped",
+        "transport",
+        "dlq_granularity",
+    ],
+    refused: &[
+        later("correlation_key", "remove it; each row then fails or passes on its own"),
+        later("sort_order", "remove it; rows keep the order of their files"),
+        later("on_unsorted", "remove it, with `sort_order`"),
+        later("exclude", FILES),
+        later("modified_after", FILES),
+        later("modified_before", FILES),
+        later("min_size", FILES),
+        later("max_size", FILES),
+        later("files", FILES),
+        later("split_values", "remove it, and split the text in a transform"),
+        later("split_to_rows", "remove it; each row of a file is one row here"),
+        later("watermark", "remove it; no node that runs uses event time"),
+    ],
+};
+
+const FILES: &str = "remove it, and choose the files with `path`, `paths`, `glob` or `regex`";
+
+/// What makes rows of another shape than the schema says.
+const RESHAPING: &[&str] = &["split_values", "split_to_rows"];
+
+const MATCHERS: &[&str] = &["path", "paths", "glob", "regex"];
+
+const ON_UNMAPPED: Keys = Keys { read: &["mode"], refused: &[] };
+
+const MODES: &[(&str, OnUnmapped)] =
+    &[("auto_widen", OnUnmapped::AutoWiden), ("drop", OnUnmapped::Drop), ("reject", OnUnmapped::Reject)];
+
+/// Reads a source. `None`, reported, if its format can't be used.
+pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {
+    let config = node.config(reader, &CONFIG)?;
+    let config_name = config.get("name").and_then(|given| reader.string(&given));
+    let format = csv::format(reader, &config);
+    let matcher = matcher(reader, &config, &node.label);
+    let on_unmapped = config.group("on_unmapped").and_then(|given| on_unmapped(reader, &given)).unwrap_or_default();
+    if let Some(given) = config.group("transport") {
+        transport(reader, &given);
+    }
+    if let Some(given) = config.get("dlq_granularity") {
+        granularity(reader, &given);
+    }
+    // Options and columns are those of the format.
+    let format = format?;
+    let schema = columns(reader, &config, &node.label).filter(|_| !config.refused(RESHAPING));
+    let csv = config.group("options").map(|given| csv::read_options(reader, &given)).unwrap_or_default();
+    Some(NodeKind::Source(Source { config_name, format, matcher, schema, csv, on_unmapped }))
+}
+
+/// Which files to read.
+fn matcher(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Option<Matcher> {
+    let given: Vec<_> = MATCHERS.iter().filter_map(|key| config.get(key).map(|given| (*key, given))).collect();
+    match given.as_slice() {
+        [] if config.incomplete() => None,
+        [] => {
+            reader.report(
+                Diagnostic::error(Code::E211, format!("{label} names no file to read"))
+                    .label(config.place(), "needs a file")
+                    .help("add `path`, `paths`, `glob` or `regex` to its `config`"),
+            );
+            None
+        }
+        [(key, given)] => one_matcher(reader, key, given, label),
+        several => {
+            let finding = Diagnostic::error(Code::E210, format!("{label} names its files in several ways"));
+            let label = |finding: Diagnostic, (key, given): &(&str, Given<'_>)| {
+                finding.label(given.key, format!("`{key}` names files"))
+            };
+            reader.report(several.iter().fold(finding, label).help("keep one of them"));
+            None
+        }
+    }
+}
+
+fn one_matcher(reader: &mut Reader<'_>, key: &str, given: &Given<'_>, label: &str) -> Option<Matcher> {
+    match key {
+        "path" => reader.string(given).map(Matcher::Path),
+        "glob" => reader.string(given).map(Matcher::Glob),
+        "regex" => reader.string(given).map(Matcher::Regex),
+        _ => {
+            let paths = reader.strings(given)?;
+            if paths.is_empty() && matches!(&given.node.value, Value::Sequence(items) if items.is_empty()) {
+                reader.report(
+                    Diagnostic::error(Code::E211, format!("{label} names no file to read"))
+                        .label(given.node.span, "an empty list")
+                        .help("list at least one path"),
+                );
+                return None;
+            }
+            Some(Matcher::Paths(paths))
+        }
+    }
+}
+
+/// `schema`, which must be there and list a column.
+fn columns(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Option<Vec<super::ast::SchemaColumn>> {
+    let given = config.group("schema");
+    let empty =
+        matches!(&given, Some(given) if matches!(&given.node.value, Value::Sequence(items) if items.is_empty()));
+    if let (Some(given), false) = (&given, empty) {
+        return schema::columns(reader, given);
+    }
+    if !config.incomplete() {
+        let place = given.map_or(config.place(), |given| given.node.span);
+        reader.report(
+            Diagnostic::error(Code::E201, format!("{label} has no schema"))
+                .label(place, "needs columns")
+                .help("list the columns in its `config`: `schema: [ { name: id, type: int } ]`"),
+        );
+    }
+    None
+}
+
+/// `on_unmapped: { mode: … }`
+fn on_unmapped(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<OnUnmapped> {
+    if let Value::Scalar(scalar) = &given.node.value {
+        let mode = MODES.iter().find(|(name, _)| *name == scalar.text);
+        let mut finding = Diagnostic::error(Code::E000, "`on_unmapped` must be a mapping with a `mode`, not text")
+            .label(scalar.span, "expected a mapping");
+        if let Some((name, _)) = mode {
+            let mended = format!("{{ mode: {name} }}");
+            finding = finding.help(format!("write `{mended}`")).fix(scalar.span, mended);
+        }
+        reader.report(finding);
+        return mode.map(|(_, mode)| *mode);
+    }
+    let fields = reader.fields(given.node, "`on_unmapped`".to_owned(), given.key, &ON_UNMAPPED)?;
+    let mode = fields.get("mode")?;
+    reader.choice(&mode, MODES).map(|mode| mode.value)
+}
+
+/// `transport`, of which only files are read.
+fn transport(reader: &mut Reader<'_>, given: &Given<'_>) {
+    const KEYS: Keys = Keys { read: &["kind"], refused: &[] };
+    let Some(entries) = reader.mapping(given) else { return };
+    let rest = entries.iter().find(|entry| {
+        entry.key.text == "kind" && matches!(&entry.value.value, Value::Scalar(scalar) if scalar.text == "rest")
+    });
+    if let Some(entry) = rest {
+        reader.report(
+            Diagnostic::error(Code::E199, "reading from a web service is not run by this version yet")
+                .label(entry.value.span, "not run yet")
+                .help("remove `transport`, and read a file"),
+        );
+        return;
+    }
+    let fields = reader.fields(given.node, "`transport`".to_owned(), given.key, &KEYS);
+    if let Some(kind) = fields.and_then(|fields| fields.get("kind")) {
+        reader.choice(&kind, &[("file", ())]);
+    }
+}
+
+/// `dlq_granularity`, of which only single records are run.
+fn granularity(reader: &mut Reader<'_>, given: &Given<'_>) {
+    let choice = reader.choice(given, &[("record", false), ("document", true)]);
+    if let Some(choice) = choice.filter(|choice| choice.value) {
+        reader.report(
+            Diagnostic::error(Code::E199, "dead letters for whole documents are not run by this version yet")
+                .label(choice.span, "not run yet")
+                .help("remove it; each row that fails is a dead letter"),
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! Values of one kind: text, numbers, choices, lists, CXL.
+
+use super::fields::{Given, Reader, listed};
+use crate::diagnostics::suggest::closest;
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::cxl;
+use crate::syntax::yaml::{Entry, Node, Scalar, ScalarStyle, Value};
+
+impl<'d> Reader<'d> {
+    /// Reports a value of a wrong kind.
+    pub(super) fn wrong(&mut self, given: &Given<'_>, wanted: &str) {
+        let finding = self.wrong_kind(given, wanted);
+        self.report(finding);
+    }
+
+    fn wrong_kind(&self, given: &Given<'_>, wanted: &str) -> Diagnostic {
+        let found = found(given.node);
+        let span = if given.is_null() { given.key } else { self.first_line(given.node.span) };
+        let finding = Diagnostic::error(Code::E000, format!("{} must be {wanted}, not {found}", given.what))
+            .label(span, format!("expected {wanted}"));
+        match missing_space(given.node) {
+            Some((key, value)) if wanted.starts_with("a mapping") => {
+                finding.help(format!("write a space behind the colon: `{key}: {value}`"))
+            }
+            _ => finding,
+        }
+    }
+
+    /// A scalar, whatever it looks like. Nothing at all is reported.
+    pub(super) fn scalar<'n>(&mut self, given: &Given<'n>, wanted: &str) -> Option<&'n Scalar> {
+        match &given.node.value {
+            Value::Scalar(scalar) if scalar.is_null() => self.no_value(given),
+            Value::Scalar(scalar) => return Some(scalar),
+            Value::Error => {}
+            _ => self.wrong(given, wanted),
+        }
+        None
+    }
+
+    /// Text. A number, a boolean and the like must be quoted to be text.
+    pub(super) fn string(&mut self, given: &Given<'_>) -> Option<Spanned<String>> {
+        let scalar = self.scalar(given, "text")?;
+        if scalar.style != ScalarStyle::Plain || !(is_bool(&scalar.text) || is_number(&scalar.text)) {
+            return Some(Spanned::new(scalar.text.clone(), scalar.span));
+        }
+        let quoted = format!("\"{}\"", scalar.text);
+        let finding = self.wrong_kind(given, "text");
+        self.report(finding.help(format!("put it in quotes: `{quoted}`")).fix(scalar.span, quoted));
+        Some(Spanned::new(scalar.text.clone(), scalar.span))
+    }
+
+    /// `true` or `false`
+    pub(super) fn boolean(&mut self, given: &Given<'_>) -> Option<bool> {
+        let scalar = self.scalar(given, "`true` or `false`")?;
+        let lower = scalar.text.to_ascii_lowercase();
+        if scalar.style == ScalarStyle::Plain && is_bool(&scalar.text) {
+            return Some(lower == "true");
+        }
+        let meant = match lower.as_str() {
+            "true" | "yes" | "y" | "on" => Some("true"),
+            "false" | "no" | "n" | "off" => Some("false"),
+            _ => None,
+        };
+        let mut finding = self.wrong_kind(given, "`true` or `false`");
+        if let Some(meant) = meant {
+            finding = finding.help(format!("write `{meant}`")).fix(scalar.span, meant);
+        }
+        self.report(finding);
+        meant.map(|meant| meant == "true")
+    }
+
+    /// A whole number from `min` to `max`.
+    pub(super) fn whole(&mut self, given: &Given<'_>, min: u64, max: u64) -> Option<Spanned<u64>> {
+        let wanted = match max {
+            u64::MAX if min == 0 => "a whole number".to_owned(),
+            u64::MAX => format!("a whole number of at least {min}"),
+            _ => format!("a whole number from {min} to {max}"),
+        };
+        let scalar = self.scalar(given, &wanted)?;
+        let digits = scalar.text.bytes().all(|byte| byte.is_ascii_digit());
+        let value = scalar.text.parse().ok().filter(|value| digits && (min..=max).contains(value));
+        match value {
+            Some(value) if scalar.style == ScalarStyle::Plain => Some(Spanned::new(value, scalar.span)),
+            _ => {
+                self.wrong(given, &wanted);
+                None
+            }
+        }
+    }
+
+    /// A whole number from `min` to `max` that fits a byte.
+    pub(super) fn small(&mut self, given: &Given<'_>, min: u8, max: u8) -> Option<Spanned<u8>> {
+        let value = self.whole(given, min.into(), max.into())?;
+        Some(Spanned::new(u8::try_from(value.value).ok()?, value.span))
+    }
+
+    /// A number. `wanted` says which ones; the caller checks the range.
+    pub(super) fn number(&mut self, given: &Given<'_>, wanted: &str) -> Option<Spanned<f64>> {
+        let scalar = self.scalar(given, wanted)?;
+        let value = scalar.text.parse::<f64>().ok().filter(|value| value.is_finite());
+        match value {
+            Some(value) if scalar.style == ScalarStyle::Plain && is_number(&scalar.text) => {
+                Some(Spanned::new(value, scalar.span))
+            }
+            _ => {
+                self.wrong(given, wanted);
+                None
+            }
+        }
+    }
+
+    /// One of a few words, and what it stands for.
+    pub(super) fn choice<T: Copy>(&mut self, given: &Given<'_>, choices: &[(&str, T)]) -> Option<Spanned<T>> {
+        let names = || choices.iter().map(|(name, _)| *name);
+        let wanted = listed(names()).replace(" and ", " or ");
+        let scalar = self.scalar(given, &wanted)?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == scalar.text) {
+            return Some(Spanned::new(*value, scalar.span));
+        }
+        let mut finding = self.wrong_kind(given, &wanted);
+        let meant = closest(&scalar.text, names());
+        if let Some(meant) = meant {
+            finding = finding.help(format!("did you mean `{meant}`?")).fix(scalar.span, meant);
+        }
+        self.report(finding);
+        let (_, value) = choices.iter().find(|(name, _)| Some(*name) == meant)?;
+        Some(Spanned::new(*value, scalar.span))
+    }
+
+    /// The entries of a mapping.
+    pub(super) fn mapping<'n>(&mut self, given: &Given<'n>) -> Option<&'n [Entry]> {
+        match &given.node.value {
+            Value::Mapping(entries) => Some(entries),
+            Value::Error => None,
+            _ => {
+                self.wrong(given, "a mapping");
+                None
+            }
+        }
+    }
+
+    /// The values of a list.
+    pub(super) fn list<'n>(&mut self, given: &Given<'n>) -> Option<Vec<Given<'n>>> {
+        let Value::Sequence(items) = &given.node.value else {
+            if given.node.value != Value::Error {
+                self.wrong(given, "a list");
+            }
+            return None;
+        };
+        let item = |node| Given { what: format!("an entry of {}", given.what).into(), node, key: given.key };
+        Some(items.iter().map(item).collect())
+    }
+
+    /// A list of texts. Entries that are no text are reported and left out.
+    pub(super) fn strings(&mut self, given: &Given<'_>) -> Option<Vec<Spanned<String>>> {
+        let items = self.list(given)?;
+        Some(items.iter().filter_map(|item| self.string(item)).collect())
+    }
+
+    /// The CXL text of a scalar.
+    pub(super) fn cxl(&mut self, given: &Given<'_>, wanted: &str) -> Option<cxl::Source> {
+        let scalar = self.scalar(given, wanted)?;
+        Some(cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span })
+    }
+
+    /// An expression. What is no scalar is reported and stands as an error.
+    pub(super) fn expression(&mut self, given: &Given<'_>) -> cxl::ast::Expr {
+        match self.cxl(given, "a CXL expression") {
+            Some(source) => cxl::parse_expression(&source, self.diagnostics),
+            None => cxl::ast::Expr { kind: cxl::ast::ExprKind::Error, span: given.node.span },
+        }
+    }
+}
+
+/// What a value is, for messages.
+fn found(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar(scalar) if scalar.is_null() => "nothing".to_owned(),
+        Value::Scalar(scalar) if scalar.style != ScalarStyle::Plain => format!("the text `{}`", shorten(&scalar.text)),
+        Value::Scalar(scalar) if is_number(&scalar.text) => format!("the number `{}`", shorten(&scalar.text)),
+        Value::Scalar(scalar) => format!("`{}`", shorten(&scalar.text)),
+        Value::Sequence(_) => "a list".to_owned(),
+        Value::Mapping(_) => "a mapping".to_owned(),
+        Value::Error => "what stands here".to_owned(),
+    }
+}
+
+/// The first line of a text, at most 40 characters of it.
+fn shorten(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.len() < text.trim_end().len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}
+
+/// Whether YAML reads the plain text as a boolean.
+fn is_bool(text: &str) -> bool {
+    matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")
+}
+
+/// Whether YAML reads the plain text as a number.
+fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let radix = |prefix, radix| {
+        text.strip_prefix(prefix).is_some_and(|digits| !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)))
+    };
+    let decimal = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') && unsigned.parse::<f64>().is_ok();
+    decimal || radix("0x", 16) || radix("0o", 8) || matches!(unsigned, ".inf" | ".Inf" | ".INF" | ".nan")
+}
+
+/// Key and value of a text such as `key:value`, which lacks a space to be a mapping.
+fn missing_space(node: &Node) -> Option<(&str, &str)> {
+    let Value::Scalar(scalar) = &node.value else { return None };
+    let (key, value) = scalar.text.lines().next()?.split_once(':')?;
+    let name = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (name && !value.is_empty() && scalar.style == ScalarStyle::Plain).then_some((key, value))
+}
