@@ -4,6 +4,8 @@
 //! position in the edge's schema, and carried columns, which operators move as one unit and no expression reads. A
 //! column that nothing downstream reads is absent, so positions never have to be remapped.
 
+mod select;
+
 use std::sync::Arc;
 
 use arrow_array::{
@@ -164,6 +166,20 @@ impl Column {
         Column::Decimal(DecimalColumn {
             mantissas: Decimal128Array::new(mantissas.into(), validity),
             scales: Scales::Shared(scale),
+        })
+    }
+
+    /// A decimal column from the mantissa and scale of each row; the scale of a null doesn't matter.
+    pub fn scaled_decimals(mantissas: Vec<i128>, scales: Vec<u8>, validity: Option<NullBuffer>) -> Self {
+        let is_valid = |row: usize| validity.as_ref().is_none_or(|validity| validity.is_valid(row));
+        let mut used = scales.iter().enumerate().filter(|(row, _)| is_valid(*row)).map(|(_, scale)| *scale);
+        let shared = used.next().unwrap_or(0);
+        if used.all(|scale| scale == shared) {
+            return Column::decimals(mantissas, shared, validity);
+        }
+        Column::Decimal(DecimalColumn {
+            mantissas: Decimal128Array::new(mantissas.into(), validity),
+            scales: Scales::PerRow(UInt8Array::new(scales.into(), None)),
         })
     }
 

@@ -9,6 +9,7 @@ pub mod fault;
 pub mod keys;
 pub mod memory;
 pub mod operators;
+pub mod value;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -4,13 +4,27 @@
 //! row is live and the operand valid. `if`, `and`, `or`, `??`, `match` and `filter` narrow the live bitmap, so an
 //! error in a branch that a row does not take can't happen.
 
-use std::sync::Arc;
+mod compile;
+mod datum;
+mod error;
+mod frame;
+mod functions;
+mod live;
+mod node;
+mod operands;
+mod operators;
+mod route;
+mod rows;
+mod transform;
 
 use crate::analysis::hir;
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Bitmap};
 use crate::exec::fault::Fault;
-use crate::plan::physical::ColumnSet;
+use crate::exec::keys::Keys;
+
+pub use route::Route;
+pub use transform::Transform;
 
 /// What is the same for every row of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -37,7 +51,7 @@ pub trait DistinctGate {
     /// each row of the batch; the keys of rows that are not live are unspecified.
     ///
     /// `statement` counts the transform's `distinct` statements from 0. The call waits for its turn.
-    fn admit(&mut self, statement: usize, keys: &crate::exec::keys::Keys, live: &Bitmap) -> Result<Bitmap, Failure>;
+    fn admit(&mut self, statement: usize, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure>;
 }
 
 /// What a program did to a batch.
@@ -57,38 +71,6 @@ pub struct Transformed {
     pub warned: Vec<(usize, usize)>,
 }
 
-/// A compiled transform. Shared by all workers.
-pub struct Transform {
-    _constants: Arc<Constants>,
-}
-
-impl Transform {
-    /// Prepares a transform: regexes compiled, formats parsed, constants folded. `stored` are the output columns that
-    /// something reads.
-    pub fn new(transform: &hir::Transform, stored: &ColumnSet, constants: Arc<Constants>) -> Self {
-        let _ = (transform, stored);
-        Self { _constants: constants }
-    }
-
-    /// Runs validations and program on a batch. Waits at `gate` for each `distinct`, which every batch passes.
-    pub fn run(&self, batch: &Batch, gate: &mut dyn DistinctGate) -> Result<Transformed, Failure> {
-        let _ = gate;
-        Ok(Transformed {
-            batch: batch.clone(),
-            kept: None,
-            filtered: 0,
-            duplicates: 0,
-            faults: Vec::new(),
-            warned: Vec::new(),
-        })
-    }
-}
-
-/// A compiled route. Shared by all workers.
-pub struct Route {
-    _constants: Arc<Constants>,
-}
-
 /// What a route did to a batch.
 #[derive(Debug)]
 pub struct Routed {
@@ -96,18 +78,4 @@ pub struct Routed {
     pub branches: Vec<Option<Batch>>,
     /// The failures, one for each failed row, ascending by row.
     pub faults: Vec<Fault>,
-}
-
-impl Route {
-    /// Prepares a route.
-    pub fn new(route: &hir::Route, constants: Arc<Constants>) -> Self {
-        let _ = route;
-        Self { _constants: constants }
-    }
-
-    /// Sends the rows of a batch to their branches.
-    pub fn run(&self, batch: &Batch) -> Routed {
-        let _ = batch;
-        Routed { branches: Vec::new(), faults: Vec::new() }
-    }
 }

@@ -1,0 +1,219 @@
+//! The interpreter of expressions: one batch, and what its program has computed so far.
+
+use super::Constants;
+use super::datum::Datum;
+use super::error::Faults;
+use super::functions;
+use super::live::Live;
+use super::node::{Node, Op};
+use super::operators::choose::choose;
+use super::operators::logic::Truth;
+use super::operators::{arithmetic, compare, convert};
+use super::rows::Rows;
+use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
+use crate::exec::value::Value;
+
+/// The state of a program while it runs over one batch.
+pub struct Frame<'a> {
+    batch: &'a Batch,
+    constants: &'a Constants,
+    /// The lets computed so far, by slot.
+    pub lets: Vec<Datum>,
+    /// The emits computed so far, by slot.
+    pub emits: Vec<Datum>,
+    /// The subjects of the `match`es that are being evaluated, innermost last.
+    subjects: Vec<Datum>,
+    /// The failures so far.
+    pub faults: Faults,
+}
+
+/// A batch of one row without columns: what constants are computed over.
+pub fn single_row() -> Batch {
+    let origin = Origin { source: 0, file: 0, block_row: 1, block_source_row: 1, positions: Positions::From(0) };
+    Batch { rows: 1, columns: Vec::new(), carried: Carried::default(), origin }
+}
+
+impl<'a> Frame<'a> {
+    /// A frame over a batch, for a program with so many lets and emits.
+    pub fn new(batch: &'a Batch, constants: &'a Constants, lets: usize, emits: usize) -> Self {
+        Self {
+            batch,
+            constants,
+            lets: vec![Datum::NULL; lets],
+            emits: vec![Datum::NULL; emits],
+            subjects: Vec::new(),
+            faults: Faults::new(batch.rows),
+        }
+    }
+
+    /// Evaluates an expression for the live rows. Failures go to `faults`, and the row's value is unspecified then.
+    pub fn eval(&mut self, node: &Node, live: &Live) -> Datum {
+        if live.is_empty() {
+            return Datum::NULL;
+        }
+        match &node.op {
+            Op::Constant(value) => Datum::Scalar(value.clone()),
+            Op::Column(position) => self.column(*position),
+            Op::Let(slot) => self.lets[*slot].clone(),
+            Op::Emit(slot) => self.emits[*slot].clone(),
+            Op::Subject => self.subjects.last().expect("a pattern stands inside its match").clone(),
+            Op::SourceFile => self.source_file(),
+            Op::SourceName => self.source_name(),
+            Op::SourceRow => self.source_row(),
+            Op::Convert(operand) => convert::convert(self.eval(operand, live), &node.kind),
+            Op::Logic(decisive, left, right) => self.logic(*decisive, left, right, live),
+            Op::Coalesce(left, right) => self.coalesce(node, left, right, live),
+            Op::If(condition, consequence, alternative) => {
+                self.branch(node, condition, consequence, alternative.as_deref(), live)
+            }
+            Op::Match(subject, arms, default) => self.select(node, subject.as_deref(), arms, default, live),
+            Op::Negate(operand) | Op::Not(operand) => self.strict(node, &[operand], live),
+            Op::Arithmetic(_, left, right) | Op::Compare(_, left, right) => self.strict(node, &[left, right], live),
+            Op::Call(_, inputs, _) => self.strict(node, &inputs.iter().collect::<Vec<_>>(), live),
+        }
+    }
+
+    /// The live rows for which a condition is exactly true.
+    pub fn holds(&mut self, condition: &Node, live: &Live) -> Live {
+        let truth = self.eval(condition, live);
+        match truth {
+            Datum::Scalar(Value::Bool(true)) => live.clone(),
+            truth => live.and(&truth.true_bits(live.rows())),
+        }
+    }
+
+    /// An operation that evaluates all its operands first.
+    fn strict(&mut self, node: &Node, operands: &[&Node], live: &Live) -> Datum {
+        let data: Vec<Datum> = operands.iter().map(|operand| self.eval(operand, live)).collect();
+        if data.iter().all(|datum| matches!(datum, Datum::Scalar(_))) {
+            return self.once(node, operands, data, live);
+        }
+        apply(node, &data, &mut Rows { live, span: node.span, faults: &mut self.faults })
+    }
+
+    /// An operation whose operands are the same in every row: computed for one row; if it fails, all live rows do.
+    fn once(&mut self, node: &Node, operands: &[&Node], data: Vec<Datum>, live: &Live) -> Datum {
+        let spread = |(datum, operand): (Datum, &&Node)| Datum::Column(datum.into_column(&operand.kind, 1));
+        let data: Vec<Datum> = data.into_iter().zip(operands).map(spread).collect();
+        let mut faults = Faults::new(1);
+        let result = apply(node, &data, &mut Rows { live: &Live::all(1), span: node.span, faults: &mut faults });
+        match faults.single() {
+            Some(fault) => {
+                self.faults.add_to_all(live, &fault);
+                Datum::NULL
+            }
+            None => Datum::Scalar(result.value(0)),
+        }
+    }
+
+    fn logic(&mut self, decisive: bool, left: &Node, right: &Node, live: &Live) -> Datum {
+        let left = self.eval(left, live);
+        let left_truth = Truth::of(&left, live.rows());
+        let open = live.and_not(&left_truth.rows_that_are(decisive));
+        if open.is_empty() {
+            return Datum::Scalar(Value::Bool(decisive));
+        }
+        let right = self.eval(right, &open);
+        if let (Datum::Scalar(left), Datum::Scalar(right)) = (&left, &right) {
+            return Datum::Scalar(scalar_logic(decisive, left, right));
+        }
+        let right = Truth::of(&right, live.rows());
+        Datum::Column(if decisive { left_truth.or(&right) } else { left_truth.and(&right) })
+    }
+
+    fn coalesce(&mut self, node: &Node, left: &Node, right: &Node, live: &Live) -> Datum {
+        let left = self.eval(left, live);
+        if !left.is_null() && left.validity().is_none() {
+            return convert::convert(left, &node.kind);
+        }
+        let missing = live.and(&left.null_bits(live.rows()));
+        let right = self.eval(right, &missing);
+        choose(vec![(live.minus(&missing), left), (missing, right)], &node.kind, live.rows())
+    }
+
+    fn branch(
+        &mut self,
+        node: &Node,
+        condition: &Node,
+        consequence: &Node,
+        alternative: Option<&Node>,
+        live: &Live,
+    ) -> Datum {
+        let taken = self.holds(condition, live);
+        let others = live.minus(&taken);
+        let consequence = self.eval(consequence, &taken);
+        let alternative = alternative.map_or(Datum::NULL, |alternative| self.eval(alternative, &others));
+        choose(vec![(taken, consequence), (others, alternative)], &node.kind, live.rows())
+    }
+
+    fn select(
+        &mut self,
+        node: &Node,
+        subject: Option<&Node>,
+        arms: &[(Node, Node)],
+        default: &Node,
+        live: &Live,
+    ) -> Datum {
+        let subject = subject.map(|subject| self.eval(subject, live));
+        let (mut parts, mut open) = (Vec::with_capacity(arms.len() + 1), live.clone());
+        for (pattern, body) in arms {
+            let taken = self.matched(subject.as_ref(), pattern, &open);
+            open = open.minus(&taken);
+            let value = self.eval(body, &taken);
+            parts.push((taken, value));
+        }
+        let value = self.eval(default, &open);
+        parts.push((open, value));
+        choose(parts, &node.kind, live.rows())
+    }
+
+    /// The subject is in reach of the pattern only: a `match` around sees its own again in the bodies.
+    fn matched(&mut self, subject: Option<&Datum>, pattern: &Node, open: &Live) -> Live {
+        self.subjects.extend(subject.cloned());
+        let taken = self.holds(pattern, open);
+        if subject.is_some() {
+            self.subjects.pop();
+        }
+        taken
+    }
+
+    fn column(&self, position: usize) -> Datum {
+        let column = self.batch.columns[position].as_ref();
+        Datum::Column(column.expect("pruning keeps every column that an expression reads").clone())
+    }
+
+    fn source_file(&self) -> Datum {
+        let origin = &self.batch.origin;
+        Datum::Scalar(Value::String(self.constants.source_files[origin.source as usize][origin.file as usize].clone()))
+    }
+
+    fn source_name(&self) -> Datum {
+        Datum::Scalar(Value::String(self.constants.source_names[self.batch.origin.source as usize].clone()))
+    }
+
+    fn source_row(&self) -> Datum {
+        let origin = &self.batch.origin;
+        Datum::Column(Column::ints((0..self.batch.rows).map(|row| origin.source_row(row) as i64).collect(), None))
+    }
+}
+
+/// Applies a strict operation to its operands, at least one of which is a column.
+fn apply(node: &Node, data: &[Datum], rows: &mut Rows<'_>) -> Datum {
+    match &node.op {
+        Op::Negate(_) => arithmetic::negate(&data[0], &node.kind, rows),
+        Op::Not(_) => Datum::Column(Truth::of(&data[0], rows.len()).not()),
+        Op::Arithmetic(op, ..) => arithmetic::arithmetic(*op, &data[0], &data[1], &node.kind, rows),
+        Op::Compare(op, ..) => compare::compare(*op, &data[0], &data[1], rows),
+        Op::Call(function, _, prepared) => functions::call(*function, data, prepared, &node.kind, rows),
+        _ => unreachable!("only operations that evaluate all operands are applied"),
+    }
+}
+
+fn scalar_logic(decisive: bool, left: &Value, right: &Value) -> Value {
+    match (left, right) {
+        (Value::Bool(a), _) if *a == decisive => Value::Bool(decisive),
+        (_, Value::Bool(b)) if *b == decisive => Value::Bool(decisive),
+        (Value::Bool(_), Value::Bool(_)) => Value::Bool(!decisive),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,250 @@
+//! Transforms: validations, then statements in order, over the rows that are still live; rows are taken out of
+//! columns once, at the end.
+
+use std::sync::Arc;
+
+use super::compile::compile;
+use super::datum::Datum;
+use super::error::{Error, Faults};
+use super::frame::Frame;
+use super::live::Live;
+use super::node::Node;
+use super::{Constants, DistinctGate, Transformed};
+use crate::analysis::hir::{self, OutputColumn};
+use crate::analysis::types::Kind;
+use crate::diagnostics::Span;
+use crate::exec::Failure;
+use crate::exec::batch::{Batch, Carried, Column};
+use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::keys::{Keys, NoKey};
+use crate::plan::physical::ColumnSet;
+
+/// A compiled transform. Shared by all workers.
+#[derive(Debug)]
+pub struct Transform {
+    constants: Arc<Constants>,
+    validations: Vec<Validation>,
+    statements: Vec<Statement>,
+    lets: usize,
+    emits: Vec<Kind>,
+    output: Vec<Option<OutputColumn>>,
+    keeps_carried: bool,
+}
+
+#[derive(Debug)]
+struct Validation {
+    check: Node,
+    /// What a failure says: the name, if there is one, then the message.
+    message: String,
+    field: Option<Arc<str>>,
+    /// The position of the column it is about, if the check reads it.
+    column: Option<usize>,
+    warn_only: bool,
+    span: Span,
+}
+
+#[derive(Debug)]
+enum Statement {
+    Let(usize, Node),
+    Emit(usize, Node, Arc<str>),
+    Filter(Node),
+    Distinct(Vec<Node>, Span),
+    Discard(Node),
+}
+
+/// What a run over one batch has done so far.
+struct Progress<'a> {
+    frame: Frame<'a>,
+    live: Live,
+    filtered: usize,
+    duplicates: usize,
+    warned: Vec<(usize, usize)>,
+}
+
+impl Transform {
+    /// Prepares a transform: regexes compiled, formats parsed, constants folded. `stored` are the output columns that
+    /// something reads.
+    pub fn new(transform: &hir::Transform, stored: &ColumnSet, constants: Arc<Constants>) -> Self {
+        let output = transform.output.iter().enumerate();
+        let output = output.map(|(position, column)| stored.contains(position).then_some(*column)).collect();
+        let statements = transform.statements.iter();
+        Self {
+            validations: transform.validations.iter().map(|entry| validation(entry, &constants)).collect(),
+            statements: statements.map(|entry| statement(entry, &transform.emits, &constants)).collect(),
+            lets: transform.lets.len(),
+            emits: transform.emits.iter().map(|slot| slot.ty.kind.clone()).collect(),
+            output,
+            keeps_carried: transform.keeps_carried,
+            constants,
+        }
+    }
+
+    /// Runs validations and program on a batch. Waits at `gate` for each `distinct`, which every batch passes.
+    pub fn run(&self, batch: &Batch, gate: &mut dyn DistinctGate) -> Result<Transformed, Failure> {
+        let frame = Frame::new(batch, &self.constants, self.lets, self.emits.len());
+        let (live, warned) = (Live::all(batch.rows), Vec::new());
+        let mut progress = Progress { frame, live, filtered: 0, duplicates: 0, warned };
+        for (position, validation) in self.validations.iter().enumerate() {
+            progress.validate(position, validation, batch);
+        }
+        let mut distincts = 0;
+        for statement in &self.statements {
+            progress.execute(statement, &mut distincts, gate)?;
+        }
+        Ok(self.finish(progress, batch))
+    }
+
+    fn finish(&self, progress: Progress<'_>, batch: &Batch) -> Transformed {
+        let Progress { frame, live, filtered, duplicates, mut warned } = progress;
+        warned.sort_unstable();
+        let kept = (!live.is_all()).then(|| live.indices());
+        let columns = self.output.iter().map(|column| {
+            let (datum, kind) = match column.as_ref()? {
+                OutputColumn::Input(position) => (Datum::Column(batch.columns[*position].clone()?), &Kind::Null),
+                OutputColumn::Emit(slot) => (frame.emits[*slot].clone(), &self.emits[*slot]),
+            };
+            Some(stored(datum, kind, &live, kept.as_deref()))
+        });
+        let (columns, origin) = (columns.collect(), &batch.origin);
+        let carried = if self.keeps_carried { batch.carried.clone() } else { Carried::default() };
+        let (carried, origin) = match &kept {
+            Some(kept) => (carried.take(kept), origin.take(kept)),
+            None => (carried, origin.clone()),
+        };
+        let batch = Batch { rows: live.count(), columns, carried, origin };
+        Transformed { batch, kept, filtered, duplicates, faults: frame.faults.into_sorted(), warned }
+    }
+}
+
+/// The column of the rows that are left; a constant is spread only now.
+fn stored(datum: Datum, kind: &Kind, live: &Live, kept: Option<&[u32]>) -> Column {
+    match (datum, kept) {
+        (Datum::Scalar(value), _) => Column::splat(&value, kind, live.count()),
+        (Datum::Column(column), Some(kept)) => column.take(kept),
+        (Datum::Column(column), None) => column,
+    }
+}
+
+fn validation(entry: &hir::Validation, constants: &Constants) -> Validation {
+    let message = match &entry.name {
+        Some(name) => format!("{name}: {}", entry.message),
+        None => entry.message.clone(),
+    };
+    let field = entry.field.as_deref().map(Arc::from);
+    Validation {
+        check: compile(&entry.check, constants),
+        message,
+        field,
+        column: None,
+        warn_only: entry.warn_only,
+        span: entry.span,
+    }
+}
+
+fn statement(entry: &hir::Statement, emits: &[hir::Slot], constants: &Constants) -> Statement {
+    match entry {
+        hir::Statement::Let { slot, value } => Statement::Let(*slot, compile(value, constants)),
+        hir::Statement::Emit { slot, value } => {
+            Statement::Emit(*slot, compile(value, constants), emits[*slot].name.as_str().into())
+        }
+        hir::Statement::Filter(predicate) => Statement::Filter(compile(predicate, constants)),
+        hir::Statement::Distinct { key, span } => {
+            Statement::Distinct(key.iter().map(|expr| compile(expr, constants)).collect(), *span)
+        }
+        hir::Statement::Discard(value) => Statement::Discard(compile(value, constants)),
+    }
+}
+
+impl Progress<'_> {
+    /// A row passes if the check is exactly true. A check that fails to compute is an error of the row as anywhere
+    /// else, but for a warning it only doesn't hold.
+    fn validate(&mut self, position: usize, validation: &Validation, batch: &Batch) {
+        if validation.warn_only {
+            let faults = std::mem::replace(&mut self.frame.faults, Faults::new(batch.rows));
+            let passed = self.frame.holds(&validation.check, &self.live);
+            let failed = std::mem::replace(&mut self.frame.faults, faults);
+            let passed = failed.failed().map_or(passed.clone(), |failed| passed.and_not(&failed));
+            self.live.minus(&passed).for_each(|row| self.warned.push((row, position)));
+            return;
+        }
+        self.frame.faults.set_field(validation.field.clone());
+        let passed = self.frame.holds(&validation.check, &self.live);
+        self.drop_failed();
+        self.live.minus(&passed).for_each(|row| self.frame.faults.push(validation.fault(row, batch)));
+        self.drop_failed();
+    }
+
+    fn execute(
+        &mut self,
+        statement: &Statement,
+        distincts: &mut usize,
+        gate: &mut dyn DistinctGate,
+    ) -> Result<(), Failure> {
+        let field = if let Statement::Emit(_, _, name) = statement { Some(name.clone()) } else { None };
+        self.frame.faults.set_field(field);
+        match statement {
+            Statement::Let(slot, value) => self.frame.lets[*slot] = self.frame.eval(value, &self.live),
+            Statement::Emit(slot, value, _) => self.frame.emits[*slot] = self.frame.eval(value, &self.live),
+            Statement::Discard(value) => {
+                self.frame.eval(value, &self.live);
+            }
+            Statement::Filter(predicate) => {
+                let kept = self.frame.holds(predicate, &self.live);
+                self.drop_failed();
+                let kept = kept.and(&self.live.bits());
+                self.filtered += self.live.count() - kept.count();
+                self.live = kept;
+            }
+            Statement::Distinct(key, span) => {
+                self.distinct(key, *span, *distincts, gate)?;
+                *distincts += 1;
+            }
+        }
+        self.drop_failed();
+        Ok(())
+    }
+
+    fn distinct(
+        &mut self,
+        key: &[Node],
+        span: Span,
+        statement: usize,
+        gate: &mut dyn DistinctGate,
+    ) -> Result<(), Failure> {
+        let rows = self.live.rows();
+        let columns: Vec<Column> =
+            key.iter().map(|node| self.frame.eval(node, &self.live).into_column(&node.kind, rows)).collect();
+        self.drop_failed();
+        let (keys, refused) = Keys::encode(&columns, &self.live.bits());
+        for NoKey { row, found } in refused {
+            self.frame.faults.add(row, Error::Mismatch { expected: "a distinct key", found }, span);
+        }
+        self.drop_failed();
+        let first = gate.admit(statement, &keys, &self.live.bits())?;
+        let kept = self.live.and(&first);
+        self.duplicates += self.live.count() - kept.count();
+        self.live = kept;
+        Ok(())
+    }
+
+    /// Rows that failed are live no more.
+    fn drop_failed(&mut self) {
+        if let Some(failed) = self.frame.faults.failed() {
+            self.live = self.live.and_not(&failed);
+        }
+    }
+}
+
+impl Validation {
+    fn fault(&self, row: usize, batch: &Batch) -> Fault {
+        let column = self.column.and_then(|position| batch.columns[position].as_ref());
+        Fault {
+            row,
+            kind: FaultKind::ValidationFailed,
+            field: self.field.clone(),
+            value: column.map(|column| column.value(row).to_string()),
+            message: self.message.clone(),
+            span: self.span,
+        }
+    }
+}

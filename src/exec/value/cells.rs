@@ -1,0 +1,110 @@
+//! Columns from values and values from columns.
+
+use std::sync::Arc;
+
+use arrow_array::BinaryViewArray;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+
+use super::{Value, decode, encode};
+use crate::analysis::types::Kind;
+use crate::exec::batch::{Column, ListColumn};
+
+impl Column {
+    /// The value of a row.
+    pub fn value(&self, row: usize) -> Value {
+        if self.is_null(row) {
+            return Value::Null;
+        }
+        match self {
+            Column::Null(_) => Value::Null,
+            Column::Bool(a) => Value::Bool(a.value(row)),
+            Column::Int(a) => Value::Int(a.value(row)),
+            Column::Float(a) => Value::Float(a.value(row)),
+            Column::Decimal(a) => Value::Decimal { mantissa: a.mantissas.value(row), scale: a.scales.at(row) },
+            Column::String(a) => Value::String(a.value(row).to_owned()),
+            Column::Date(a) => Value::Date(a.value(row)),
+            Column::DateTime(a) => Value::DateTime(a.value(row)),
+            Column::List(a) => Value::Array(a.range(row).map(|element| a.elements.value(element)).collect()),
+            Column::Any(a) => decode(a.value(row)),
+        }
+    }
+
+    /// A column of `kind` with the same value in every row. The value must be null or of that kind.
+    pub fn splat(value: &Value, kind: &Kind, rows: usize) -> Column {
+        let single = Column::from_values(kind, std::slice::from_ref(value));
+        if rows == 1 { single } else { single.take(&vec![0; rows]) }
+    }
+
+    /// A column of `kind` with one row for each value, each of which must be null or of that kind.
+    pub fn from_values(kind: &Kind, values: &[Value]) -> Column {
+        let validity = validity_of(values);
+        match kind {
+            Kind::Null => Column::Null(values.len()),
+            Kind::Bool => {
+                let bits = BooleanBuffer::collect_bool(values.len(), |row| matches!(values[row], Value::Bool(true)));
+                Column::bools(bits, validity)
+            }
+            Kind::Int => Column::ints(cells(values, |v| if let Value::Int(i) = v { Some(*i) } else { None }), validity),
+            Kind::Float => {
+                Column::floats(cells(values, |v| if let Value::Float(f) = v { Some(*f) } else { None }), validity)
+            }
+            Kind::Decimal { .. } => {
+                let (mantissas, scales) = values.iter().map(|v| v.as_decimal().unwrap_or_default()).unzip();
+                Column::scaled_decimals(mantissas, scales, validity)
+            }
+            Kind::String => {
+                Column::strings(values.iter().map(|v| if let Value::String(s) = v { Some(s) } else { None }))
+            }
+            Kind::Date => {
+                Column::dates(cells(values, |v| if let Value::Date(d) = v { Some(*d) } else { None }), validity)
+            }
+            Kind::DateTime => Column::date_times(
+                cells(values, |v| if let Value::DateTime(t) = v { Some(*t) } else { None }),
+                validity,
+            ),
+            Kind::Array(element) => Column::List(lists(element, values, validity)),
+            Kind::Map | Kind::Any => Column::any(values),
+            Kind::Error => unreachable!("a pipeline with errors is not run"),
+        }
+    }
+
+    /// A column of encoded values.
+    pub fn any(values: &[Value]) -> Column {
+        let mut bytes = Vec::new();
+        let encoded = values.iter().map(|value| {
+            bytes.clear();
+            encode(value, &mut bytes);
+            (!value.is_null()).then(|| bytes.clone())
+        });
+        Column::Any(encoded.collect::<BinaryViewArray>())
+    }
+}
+
+impl ListColumn {
+    /// Where the elements of a row stand in `elements`.
+    pub fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+}
+
+fn validity_of(values: &[Value]) -> Option<NullBuffer> {
+    let validity = NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| !values[row].is_null()));
+    (validity.null_count() > 0).then_some(validity)
+}
+
+fn cells<T: Default>(values: &[Value], read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
+    values.iter().map(|value| read(value).unwrap_or_default()).collect()
+}
+
+fn lists(element: &Kind, values: &[Value], validity: Option<NullBuffer>) -> ListColumn {
+    let mut offsets = vec![0];
+    let mut elements = Vec::new();
+    for value in values {
+        if let Value::Array(items) = value {
+            elements.extend(items.iter().cloned());
+        }
+        offsets.push(elements.len() as i32);
+    }
+    let elements = Arc::new(Column::from_values(element, &elements));
+    ListColumn { offsets: offsets.into(), elements, validity }
+}
