@@ -7,7 +7,7 @@
 
 use super::Source;
 use super::literals;
-use super::misspelt;
+use super::mistakes::characters;
 use super::token::{Tok, Token};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 
@@ -140,13 +140,13 @@ impl<'input> Lexer<'input, '_> {
         let name = &self.rest()[1..];
         let len = word_len(name);
         if len == 0 || name.starts_with(|c: char| c.is_ascii_digit()) {
-            return self.refuse(misspelt::lone_dollar(self.span(self.at, self.at + 1)), 1);
+            return self.refuse(characters::lone_dollar(self.span(self.at, self.at + 1)), 1);
         }
         self.push(Tok::Scope(&name[..len]), len + 1);
     }
 
     fn symbol(&mut self) {
-        if let Some((len, diagnostic)) = misspelt::symbol(self) {
+        if let Some((len, diagnostic)) = characters::symbol(self) {
             return self.refuse(diagnostic, len);
         }
         let pair = self.rest().get(..2).and_then(operator);
@@ -156,7 +156,7 @@ impl<'input> Lexer<'input, '_> {
             (None, Some(tok)) => self.push(tok, 1),
             (None, None) => {
                 let c = self.rest().chars().next().expect("a step is taken only in front of a character");
-                self.refuse(misspelt::character(c, self.span(self.at, self.at + c.len_utf8())), c.len_utf8());
+                self.refuse(characters::character(c, self.span(self.at, self.at + c.len_utf8())), c.len_utf8());
             }
         }
     }

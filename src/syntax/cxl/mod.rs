@@ -10,7 +10,6 @@ pub mod ast;
 mod builder;
 pub mod lexer;
 mod literals;
-mod misspelt;
 mod mistakes;
 mod parse;
 pub mod print;

@@ -1,6 +1,7 @@
 //! CXL texts into trees and back.
 
 mod accepted;
+mod errors;
 mod sexpr;
 
 use clinker::diagnostics::{Diagnostics, SourceMap};

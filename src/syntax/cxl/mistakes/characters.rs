@@ -1,7 +1,7 @@
 //! Characters and operators that CXL does not have, and what to write in their place.
 
-use super::lexer::Lexer;
 use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::lexer::Lexer;
 
 /// Operators of other languages: spelling, what to write, and a certain replacement.
 const FOREIGN: &[(&str, &str, Option<&str>)] = &[
@@ -35,7 +35,7 @@ const FOREIGN: &[(&str, &str, Option<&str>)] = &[
 ];
 
 /// The operator of another language at the lexer's place, with its length.
-pub(super) fn symbol(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
+pub(in crate::syntax::cxl) fn symbol(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
     let rest = lexer.rest();
     if rest.starts_with("!") && !rest.starts_with("!=") {
         return Some((1, bang(lexer)));
@@ -63,14 +63,14 @@ fn bang(lexer: &Lexer<'_, '_>) -> Diagnostic {
 }
 
 /// A `$` without a name.
-pub(super) fn lone_dollar(span: Span) -> Diagnostic {
+pub(in crate::syntax::cxl) fn lone_dollar(span: Span) -> Diagnostic {
     Diagnostic::error(Code::E202, "a name is missing behind `$`")
         .label(span, "")
         .help("variables are written like `$vars.rate` or `$pipeline.name`")
 }
 
 /// A character that stands nowhere in CXL outside of texts.
-pub(super) fn character(c: char, span: Span) -> Diagnostic {
+pub(in crate::syntax::cxl) fn character(c: char, span: Span) -> Diagnostic {
     let shown: String = c.escape_debug().collect();
     let diagnostic =
         Diagnostic::error(Code::E202, format!("the character `{shown}` is not part of CXL")).label(span, "");

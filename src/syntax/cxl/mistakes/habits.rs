@@ -1,0 +1,132 @@
+//! Words and forms that people bring along from other languages, and values that stand side by side.
+
+use super::scene::Scene;
+use super::vocabulary::describe;
+use super::{Rule, error};
+use crate::diagnostics::{Diagnostic, Span};
+use crate::syntax::cxl::token::{Tok, Token};
+
+pub(super) const RULES: &[Rule] =
+    &[is_null, case, foreign_word, shouted_keyword, membership, trailing_if, trailing_not, doubled_quote, side_by_side];
+
+/// Words of other languages where an operator would stand: the word, what to write, and a certain replacement.
+const WORDS: &[(&str, &str, Option<&str>)] = &[
+    ("elif", "write `else if`", Some("else if")),
+    ("elsif", "write `else if`", Some("else if")),
+    ("elseif", "write `else if`", Some("else if")),
+    ("end", "an `if` ends by itself: leave out `end`", None),
+    ("endif", "an `if` ends by itself: leave out `endif`", None),
+    ("mod", "write `%`", Some("%")),
+    ("div", "write `/`", Some("/")),
+    ("xor", "write `!=`", Some("!=")),
+    ("eq", "write `==`", Some("==")),
+    ("ne", "write `!=`", Some("!=")),
+    ("like", "a text is searched with `.contains(\"…\")` or `.find(\"pattern\")`", None),
+    ("between", "write `x >= low and x <= high`", None),
+    ("contains", "write `.contains(…)` behind the text", None),
+    ("matches", "write `.matches(…)` behind the text", None),
+    ("when", "write `if … then … else …`", None),
+    ("where", "rows are chosen with a `filter` statement", None),
+];
+
+/// The word that was found behind a value, or that stands as a value in front of what was found.
+fn words<'a, 'input>(scene: &Scene<'a, 'input>) -> impl Iterator<Item = &'a Token<'input>> {
+    let found = scene.found().filter(|_| scene.wants_operator());
+    found.into_iter().chain(scene.before()).filter(|token| matches!(token.tok, Tok::Ident(_)))
+}
+
+/// `x is null`, `x IS NOT NULL`
+fn is_null(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.text.eq_ignore_ascii_case("is") && scene.wants_operator())?;
+    let rest = &scene.tokens[scene.at + 1..];
+    let word = |index: usize, word: &str| rest.get(index).is_some_and(|token| token.text.eq_ignore_ascii_case(word));
+    let diagnostic = error(format!("`{}` is not an operator", found.text), found.span);
+    let (operator, len) = if word(0, "not") { ("!=", 1) } else { ("==", 0) };
+    let diagnostic = if word(len, "null") {
+        let span = found.span.to(rest[len].span);
+        diagnostic.fix(span, format!("{operator} null")).help(format!("write `{operator} null`"))
+    } else {
+        diagnostic.help(format!("write `{operator}`"))
+    };
+    Some(diagnostic)
+}
+
+/// `CASE WHEN a THEN b END`
+fn case(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let case = scene.tokens[..scene.at].iter().rfind(|token| token.text.eq_ignore_ascii_case("case"))?;
+    let directly = scene.before().is_some_and(|before| std::ptr::eq(before, case));
+    let when = scene.found().is_some_and(|token| token.text.eq_ignore_ascii_case("when"));
+    (directly || when).then(|| {
+        error(format!("`{}` is not part of CXL", case.text), case.span)
+            .help("write `if a then b else c`, or `match { a => b, _ => c }` for several cases")
+    })
+}
+
+/// `a mod b`, `elif`
+fn foreign_word(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| matches!(token.tok, Tok::Ident(_)) && scene.wants_operator())?;
+    let (_, help, replacement) = WORDS.iter().find(|(word, ..)| found.text.eq_ignore_ascii_case(word))?;
+    let diagnostic = error(format!("`{}` is not an operator", found.text), found.span).help(*help);
+    Some(match replacement {
+        Some(replacement) => diagnostic.fix(found.span, *replacement),
+        None => diagnostic,
+    })
+}
+
+/// `a AND b`, `NOT a`, `IF a THEN b`
+fn shouted_keyword(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let token = words(scene).find(|token| {
+        let small = token.text.to_ascii_lowercase();
+        small != token.text && Tok::keyword(&small).is_some()
+    })?;
+    let small = token.text.to_ascii_lowercase();
+    let message = format!("`{}` is written in small letters: `{small}`", token.text);
+    Some(error(message, token.span).help(format!("write `{small}`")).fix(token.span, small.clone()))
+}
+
+/// `x in [1, 2]`
+fn membership(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::In && scene.wants_operator())?;
+    Some(error("`in` does not test membership", found.span).help("compare with each value, as in `x == 1 or x == 2`"))
+}
+
+/// `a if b else c`
+fn trailing_if(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::If && scene.wants_operator())?;
+    Some(error("`if` can't stand behind its value", found.span).help("write `if condition then value else other`"))
+}
+
+/// `a not b`
+fn trailing_not(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Not && scene.wants_operator())?;
+    let next = scene.tokens.get(scene.at + 1).map(|token| &token.tok);
+    let help = match next {
+        Some(Tok::In) => "compare with each value, as in `x != 1 and x != 2`",
+        _ => "write `not` in front of the whole comparison, or `!=`",
+    };
+    Some(error("`not` can't stand behind a value", found.span).help(help))
+}
+
+/// `'it''s'`
+fn doubled_quote(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let (before, found) = (scene.before()?, scene.found()?);
+    let texts = matches!((&before.tok, &found.tok), (Tok::String(_), Tok::String(_)));
+    let touching = before.offset + before.text.len() == found.offset;
+    let quote = found.text.get(..1).filter(|_| texts && touching && scene.wants_operator())?;
+    let place = Span::new(found.span.file, before.span.start, found.span.end);
+    Some(error("two texts stand side by side", place).help(format!("inside a text, the quote is written `\\{quote}`")))
+}
+
+/// `a b`
+fn side_by_side(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let (before, found) = (scene.before()?, scene.found()?);
+    let values = before.tok.ends_expression() && found.tok.starts_expression() && scene.wants_operator();
+    let missing = match (scene.expects(","), scene.bracket()) {
+        (true, Some((_, open))) if open.tok == Tok::LeftBrace => "a `,`",
+        (true, _) => "an operator or a `,`",
+        _ => "an operator",
+    };
+    values.then(|| {
+        error(format!("{missing} is missing between {} and {}", describe(before), describe(found)), found.span)
+    })
+}

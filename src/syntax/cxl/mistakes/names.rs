@@ -1,0 +1,172 @@
+//! Slips around names: keywords as names, what stands behind `emit` and `let`, members.
+
+use super::scene::Scene;
+use super::vocabulary::{describe, whole};
+use super::{Rule, error};
+use crate::diagnostics::{Diagnostic, Span};
+use crate::syntax::cxl::lexer::word_len;
+use crate::syntax::cxl::token::Tok;
+
+pub(super) const RULES: &[Rule] = &[
+    function,
+    distinct_inside,
+    keyword_as_key,
+    keyword_as_name,
+    keyword_as_value,
+    no_name,
+    quoted_name,
+    dotted_name,
+    wrong_equals,
+    no_equals,
+    bare_assignment,
+    bare_scope,
+    distinct_by,
+];
+
+/// `fn f(x) = …` in a program.
+fn function(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Fn && scene.at == 0)?;
+    Some(
+        error("`fn` can't stand in a program", found.span)
+            .help("functions are defined in a module, in a file of its own"),
+    )
+}
+
+/// `count(distinct x)`
+fn distinct_inside(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Distinct && scene.in_arguments())?;
+    Some(
+        error("`distinct` can't stand in a call", found.span).help("`distinct` is a statement: it drops repeated rows"),
+    )
+}
+
+/// `{ in: 1 }`
+fn keyword_as_key(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok.is_keyword())?;
+    let key = scene.expects("name") && scene.expects("string") && !scene.wants_value();
+    key.then(|| {
+        error(format!("`{}` is a keyword and can't be a key", found.text), found.span)
+            .help("put the key in quotes")
+            .fix(found.span, format!("\"{}\"", found.text))
+    })
+}
+
+/// `emit filter = 5`, `let in = 2`
+fn keyword_as_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok.is_keyword())?;
+    let name = scene.expects("name") && !scene.wants_value();
+    let what = if scene.last(1) == [&Tok::Emit] { "name a column" } else { "be a name" };
+    name.then(|| {
+        error(format!("`{}` is a keyword and can't {what}", found.text), found.span).help("choose another name")
+    })
+}
+
+/// `emit x = by + 1`
+fn keyword_as_value(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found()?;
+    let word =
+        found.tok.starts_statement() || matches!(found.tok, Tok::By | Tok::As | Tok::For | Tok::In | Tok::Distinct);
+    (word && scene.wants_value() && scene.at > 0).then(|| {
+        error(format!("`{}` is a keyword and can't be a value", found.text), found.span)
+            .help("a column with this name can't be read in CXL")
+    })
+}
+
+/// `emit = 5`, `let = 5`, `emit each = 5`
+fn no_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Equal)?;
+    match scene.last(2).as_slice() {
+        [Tok::Emit, Tok::Each] => Some(
+            error("`each` can't name a column: `emit each` starts a loop", scene.before()?.span)
+                .help("choose another name"),
+        ),
+        [Tok::Emit] => Some(error("`emit` needs a column name in front of `=`", found.span)),
+        [Tok::Let] => Some(error("`let` needs a name in front of `=`", found.span)),
+        _ => None,
+    }
+}
+
+/// `emit "x" = 5`
+fn quoted_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found()?;
+    let Tok::String(name) = &found.tok else { return None };
+    if !scene.expects("name") || scene.wants_value() {
+        return None;
+    }
+    let diagnostic = error("a name is written without quotes", found.span);
+    let plain = word_len(name) == name.len() && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty();
+    Some(if plain && Tok::keyword(name).is_none() {
+        diagnostic.help(format!("write `{name}`")).fix(found.span, name.clone())
+    } else {
+        diagnostic.help("a name is made of the letters a to z, digits and `_`")
+    })
+}
+
+/// `emit a.b = 5`
+fn dotted_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let head = scene.head().filter(|_| scene.found_tok() == Some(&Tok::Dot))?;
+    let word = if head.starts_with("let") { "let" } else { "emit" };
+    Some(error(format!("`{word}` takes one plain name, without `.`"), scene.span()))
+}
+
+/// `emit x == 5`, `emit x: 5`
+fn wrong_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let head = scene.head()?;
+    let found = scene.found().filter(|token| matches!(token.tok, Tok::EqualEqual | Tok::Colon))?;
+    Some(
+        error(format!("expected `=` after `{head}`, found `{}`", found.text), found.span)
+            .help("write `=`")
+            .fix(found.span, "="),
+    )
+}
+
+/// `emit x 5`, `emit x`
+fn no_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let head = scene.head().filter(|_| scene.expects("="))?;
+    let Some(found) = scene.found() else {
+        return Some(error(
+            format!("expected `=` and a value after `{head}`, but the {} ends", whole(scene)),
+            scene.span(),
+        ));
+    };
+    let diagnostic = error(format!("expected `=` after `{head}`, found {}", describe(found)), found.span);
+    let value = found.tok.starts_expression() && !matches!(found.tok, Tok::Ident(_) | Tok::LeftParen);
+    let place = Span::new(found.span.file, found.span.start, found.span.start);
+    Some(if value { diagnostic.help("write `=` between name and value").fix(place, "= ") } else { diagnostic })
+}
+
+/// `x = 5`
+fn bare_assignment(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let [first, equal, ..] = scene.tokens else { return None };
+    let bare = scene.statement && scene.at == 1 && equal.tok == Tok::Equal && matches!(first.tok, Tok::Ident(_));
+    bare.then(|| {
+        let name = first.text;
+        error(format!("expected `emit` or `let` in front of `{name} =`"), first.span)
+            .help(format!("`emit {name} = …` writes a column, `let {name} = …` names a value for the lines below"))
+    })
+}
+
+/// `$vars`
+fn bare_scope(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let scope = scene.before().filter(|token| matches!(token.tok, Tok::Scope(_)))?;
+    scene
+        .expects(".")
+        .then(|| error(format!("expected `.` and a name after `{0}`, as in `{0}.name`", scope.text), scope.span))
+}
+
+/// `distinct a`, `distinct by a, b`
+fn distinct_by(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found()?;
+    match (scene.tokens, &found.tok) {
+        ([first, ..], Tok::Ident(name)) if first.tok == Tok::Distinct && scene.at == 1 => Some(
+            error(format!("expected `by` after `distinct`, found `{name}`"), found.span)
+                .help(format!("write `distinct by {name}`"))
+                .fix(Span::new(found.span.file, found.span.start, found.span.start), "by "),
+        ),
+        ([first, _, _, ..], Tok::Comma) if first.tok == Tok::Distinct && scene.at == 3 => Some(
+            error("`distinct by` takes one name", found.span)
+                .help("join the columns to one key in a `let` in front of it"),
+        ),
+        _ => None,
+    }
+}

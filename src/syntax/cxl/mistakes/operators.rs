@@ -1,0 +1,175 @@
+//! Slips around operators and punctuation.
+
+use super::scene::Scene;
+use super::vocabulary::{describe, whole};
+use super::{Rule, error};
+use crate::diagnostics::{Diagnostic, Span};
+use crate::syntax::cxl::token::{Tok, Token};
+
+pub(super) const RULES: &[Rule] = &[
+    near_date,
+    single_equals,
+    chained_comparison,
+    coalesce_in_condition,
+    colon_in_match,
+    no_then,
+    stray_else,
+    bare_fraction,
+    bare_point,
+    prefix_plus,
+    trailing_comma,
+    stray_comma,
+    arrow,
+];
+
+/// `emit d = #2024-1-5#`, where the date is read as a comment.
+fn near_date(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let last = scene.before().filter(|_| scene.found().is_none())?;
+    let (_, span) = scene.near_dates.iter().find(|(offset, _)| *offset >= last.offset + last.text.len())?;
+    Some(
+        error(format!("expected a value after {}, but the rest of the line is a comment", describe(last)), *span)
+            .help("a date is written `#YYYY-MM-DD#`, with all its digits"),
+    )
+}
+
+/// `filter a = 5`
+fn single_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Equal && scene.wants_operator())?;
+    let assignment = scene.statement && scene.at == 1;
+    (!assignment).then(|| error("`=` does not compare", found.span).help("write `==`").fix(found.span, "=="))
+}
+
+/// `a < b < c`
+fn chained_comparison(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found =
+        scene.found().filter(|token| token.tok.is_comparison() && !scene.expects("==") && !scene.wants_value())?;
+    let first = scene.tokens[..scene.at].iter().rposition(|token| token.tok.is_comparison())?;
+    if !scene.wants_operator() {
+        return None;
+    }
+    let diagnostic =
+        error("comparisons are not chainable", found.span).label(scene.tokens[first].span, "the first one");
+    let [middle] = &scene.tokens[first + 1..scene.at] else {
+        return Some(diagnostic.help("write two comparisons and join them with `and`"));
+    };
+    let (first, name) = (scene.tokens[first].text, middle.text);
+    let diagnostic = diagnostic.help(format!("write `… {first} {name} and {name} {} …`", found.text));
+    let ordered = |text: &str| text.starts_with(['<', '>']);
+    let place = Span::new(found.span.file, found.span.start, found.span.start);
+    let fixable = ordered(first) && ordered(found.text);
+    Some(if fixable { diagnostic.fix(place, format!("and {name} ")) } else { diagnostic })
+}
+
+/// `if a ?? b then c`
+fn coalesce_in_condition(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Coalesce && scene.expects("then"))?;
+    Some(error("`??` needs parentheses in the condition of an `if`", found.span).help("write `if (a ?? b) then …`"))
+}
+
+/// `match x { 1: "a" }`
+fn colon_in_match(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let in_match = scene.bracket().is_some_and(|(_, open)| open.tok == Tok::MatchBrace);
+    let found = scene.found().filter(|token| in_match && matches!(token.tok, Tok::Colon | Tok::Then | Tok::Equal))?;
+    scene.expects("=>").then(|| {
+        error(format!("expected `=>` between pattern and value, found `{}`", found.text), found.span)
+            .help("write `=>`")
+            .fix(found.span, "=>")
+    })
+}
+
+/// `if a { b }`, `if a else b`
+fn no_then(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    if !scene.expects("then") || !scene.wants_operator() {
+        return None;
+    }
+    let condition = scene.tokens[..scene.at].iter().rfind(|token| token.tok == Tok::If)?;
+    let found = match scene.found() {
+        Some(found) => format!("found {}", describe(found)),
+        None => format!("but the {} ends", whole(scene)),
+    };
+    Some(
+        error(format!("expected `then` after the condition, {found}"), scene.span())
+            .label(condition.span, "the condition of this `if`")
+            .help("write `if condition then value else other`"),
+    )
+}
+
+/// `a else b`
+fn stray_else(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| matches!(token.tok, Tok::Else | Tok::Then) && scene.wants_operator())?;
+    let opening = if found.tok == Tok::Else { "if … then" } else { "if" };
+    Some(error(format!("`{}` has no `{opening}` in front of it", found.text), found.span))
+}
+
+/// `.5`
+fn bare_fraction(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Dot && scene.wants_value())?;
+    let next = scene.tokens.get(scene.at + 1).filter(|token| matches!(token.tok, Tok::Int(_)))?;
+    Some(
+        error(format!("`.{}` is not a number", next.text), found.span.to(next.span))
+            .help(format!("write `0.{}`", next.text))
+            .fix(found.span, "0."),
+    )
+}
+
+/// `1.`
+fn bare_point(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let [number @ Tok::Int(_), Tok::Dot] = scene.last(2)[..] else { return None };
+    let number = scene.tokens[..scene.at].iter().rfind(|token| token.tok == *number)?;
+    let span = number.span.to(scene.before()?.span);
+    Some(
+        error(format!("`{}.` is not a number", number.text), span)
+            .help(format!("write `{}.0`", number.text))
+            .fix(span, format!("{}.0", number.text)),
+    )
+}
+
+/// `+5`
+fn prefix_plus(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Plus && scene.wants_value())?;
+    let behind_value = scene.before().is_some_and(|token| token.tok.ends_expression());
+    (!behind_value).then(|| error("`+` needs a value in front of it", found.span))
+}
+
+/// `f(a, )`
+fn trailing_comma(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let comma = scene.before().filter(|token| token.tok == Tok::Comma)?;
+    let found = scene.found().filter(|token| token.tok == Tok::RightParen)?;
+    Some(
+        error(format!("expected a value after `,`, found {}", describe(found)), found.span)
+            .help("remove the `,`")
+            .fix(comma.span, ""),
+    )
+}
+
+/// `emit a = 1,`
+fn stray_comma(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Comma && scene.bracket().is_none())?;
+    let statement = scene.statement && scene.wants_operator();
+    statement.then(|| {
+        error("`,` does not separate statements", found.span).help("write each statement on a line of its own")
+    })
+}
+
+/// `x => x + 1`, `a => b` meant as a comparison.
+fn arrow(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Arrow && scene.wants_operator())?;
+    let before = scene.before()?;
+    match &before.tok {
+        Tok::Ident(_) if scene.in_arguments() && starts_argument(scene, before) => Some(
+            error(format!("the parameter of a closure is `it`, found `{}`", before.text), before.span)
+                .help("write `it => …`, and `it` for each element"),
+        ),
+        Tok::It => Some(error("`it => …` can stand only among the arguments of a method", before.span.to(found.span))),
+        _ => Some(
+            error("`=>` does not compare", found.span)
+                .help("`>=` means at least; `=>` stands between the pattern and the value of a `match`"),
+        ),
+    }
+}
+
+fn starts_argument(scene: &Scene<'_, '_>, token: &Token<'_>) -> bool {
+    let index = scene.tokens.iter().position(|other| std::ptr::eq(other, token));
+    let before = index.and_then(|index| index.checked_sub(1)).map(|index| &scene.tokens[index].tok);
+    matches!(before, Some(Tok::LeftParen | Tok::Comma))
+}
