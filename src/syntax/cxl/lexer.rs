@@ -92,6 +92,11 @@ impl<'input> Lexer<'input, '_> {
         }
     }
 
+    /// Whether a value ends in front of the lexer's place.
+    pub(super) fn behind_value(&self) -> bool {
+        self.out.tokens.last().is_some_and(|token| token.tok.ends_expression())
+    }
+
     /// Makes one number of the minus before and the next `len` bytes.
     pub(super) fn push_with_minus(&mut self, tok: Tok<'input>, len: usize) {
         let minus = self.out.tokens.pop().expect("called only behind a minus");
@@ -136,6 +141,21 @@ impl<'input> Lexer<'input, '_> {
         self.out.tokens.iter().rev().find(|token| token.tok != Tok::Newline).is_some_and(|token| token.tok == Tok::Dot)
     }
 
+    /// A word with letters that names can't have; what was read of it already is taken back.
+    fn foreign_name(&mut self) {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let len = self.rest().find(|c| !is_word(c)).unwrap_or(self.rest().len());
+        let end = self.at + len;
+        let touching = |token: &Token<'_>| {
+            token.offset + token.text.len() == self.at && token.text.chars().all(is_word) && token.tok != Tok::Bad
+        };
+        if self.out.tokens.last().is_some_and(touching) {
+            self.at = self.out.tokens.pop().map_or(self.at, |token| token.offset);
+        }
+        let diagnostic = characters::foreign_name(&self.text[self.at..end], self.span(self.at, end));
+        self.refuse(diagnostic, end - self.at);
+    }
+
     fn scope(&mut self) {
         let name = &self.rest()[1..];
         let len = word_len(name);
@@ -156,6 +176,9 @@ impl<'input> Lexer<'input, '_> {
             (None, Some(tok)) => self.push(tok, 1),
             (None, None) => {
                 let c = self.rest().chars().next().expect("a step is taken only in front of a character");
+                if c.is_alphabetic() {
+                    return self.foreign_name();
+                }
                 self.refuse(characters::character(c, self.span(self.at, self.at + c.len_utf8())), c.len_utf8());
             }
         }

@@ -39,7 +39,9 @@ fn digits(text: &str) -> usize {
 }
 
 fn too_large(lexer: &mut Lexer<'_, '_>, len: usize) {
-    let diagnostic = Diagnostic::error(Code::E202, "a number is too large")
+    let digits = &lexer.rest()[..len];
+    let shown = if len > 24 { format!("{}…", &digits[..20]) } else { digits.to_owned() };
+    let diagnostic = Diagnostic::error(Code::E202, format!("the number `{shown}` is too large"))
         .label(lexer.span(lexer.at, lexer.at + len), "does not fit 64 bits")
         .help("whole numbers go from -9223372036854775808 to 9223372036854775807");
     lexer.refuse(diagnostic, len);
@@ -173,7 +175,13 @@ fn half_character(escape: &str) -> Diagnostic {
 /// A text whose closing quote is not on its line. The rest of the line is read as part of it.
 fn unclosed(lexer: &mut Lexer<'_, '_>, quote: char, len: usize) {
     let diagnostic = Diagnostic::error(Code::E202, format!("a text that starts with `{quote}` is not closed"))
-        .label(lexer.span(lexer.at, lexer.at + 1), "opened here")
-        .help(format!("close it with `{quote}` on the same line; a line end inside a text is written `\\n`"));
-    lexer.refuse(diagnostic, len);
+        .label(lexer.span(lexer.at, lexer.at + 1), "opened here");
+    let help = if lexer.rest()[..len].ends_with(&format!("\\{quote}")) {
+        format!("`\\{quote}` is a quote inside the text; a backslash is written `\\\\`")
+    } else if quote == '\'' {
+        "close it with `'` on the same line; a text that holds `'` can stand in `\"`".to_owned()
+    } else {
+        "close it with `\"` on the same line; a line end inside a text is written `\\n`".to_owned()
+    };
+    lexer.refuse(diagnostic.help(help), len);
 }

@@ -1,7 +1,7 @@
 //! Characters and operators that CXL does not have, and what to write in their place.
 
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::syntax::cxl::lexer::Lexer;
+use crate::syntax::cxl::lexer::{Lexer, word_len};
 
 /// Operators of other languages: spelling, what to write, and a certain replacement.
 const FOREIGN: &[(&str, &str, Option<&str>)] = &[
@@ -27,10 +27,9 @@ const FOREIGN: &[(&str, &str, Option<&str>)] = &[
     ("|", "write `or`", Some("or")),
     (";", "write each statement on a line of its own", Some("\n")),
     ("?", "`a ?? b` gives `b` where `a` is null; a choice is written `if … then … else …`", None),
-    ("^", "there is no such operator", None),
+    ("^", "there is no power operator; multiply instead", None),
     ("~", "a text is searched with `.find(\"pattern\")`", None),
     ("@", "a column is read by its plain name", None),
-    ("`", "a column is read by its plain name, a text stands in `\"`", None),
     ("\\", "a line goes on by itself inside brackets and behind an operator", None),
 ];
 
@@ -40,11 +39,13 @@ pub(in crate::syntax::cxl) fn symbol(lexer: &Lexer<'_, '_>) -> Option<(usize, Di
     if rest.starts_with("!") && !rest.starts_with("!=") {
         return Some((1, bang(lexer)));
     }
+    if let Some(quoted) = foreign_quotes(lexer) {
+        return Some(quoted);
+    }
     let (text, help, replacement) =
         FOREIGN.iter().find(|(text, ..)| rest.starts_with(text) && !rest.starts_with("??"))?;
     let span = lexer.span(lexer.at, lexer.at + text.len());
-    let kind =
-        if matches!(*text, "/*" | "//" | "@" | "`" | "\\" | ";") { "not part of CXL" } else { "not an operator" };
+    let kind = if matches!(*text, "/*" | "//" | "@" | "\\" | ";") { "not part of CXL" } else { "not an operator" };
     let diagnostic = Diagnostic::error(Code::E202, format!("`{text}` is {kind}")).label(span, "").help(*help);
     let fixed = match replacement {
         Some(replacement) => diagnostic.fix(span, *replacement),
@@ -55,11 +56,52 @@ pub(in crate::syntax::cxl) fn symbol(lexer: &Lexer<'_, '_>) -> Option<(usize, Di
 
 fn bang(lexer: &Lexer<'_, '_>) -> Diagnostic {
     let span = lexer.span(lexer.at, lexer.at + 1);
+    let diagnostic = Diagnostic::error(Code::E202, "`!` is not an operator").label(span, "");
+    if lexer.behind_value() {
+        return diagnostic.help("write `!=` to compare, `not` to negate");
+    }
     let spaced = lexer.rest()[1..].starts_with([' ', '\t']);
-    Diagnostic::error(Code::E202, "`!` is not an operator")
+    diagnostic.help("write `not`").fix(span, if spaced { "not" } else { "not " })
+}
+
+/// A name or text in quotes that CXL does not have, with its length: `` `a` ``, `“a”`.
+fn foreign_quotes(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
+    const OPENING: &[char] = &['`', '“', '”', '„', '‘', '’', '«', '»'];
+    let rest = lexer.rest();
+    let open = rest.chars().next().filter(|c| OPENING.contains(c))?;
+    let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
+    let inside = &line[open.len_utf8()..];
+    let (at, close) = inside.char_indices().find(|(_, c)| OPENING.contains(c)).unwrap_or((inside.len(), '\0'));
+    let closed = close != '\0';
+    let len = open.len_utf8() + at + if closed { close.len_utf8() } else { 0 };
+    let span = lexer.span(lexer.at, lexer.at + len);
+    let inside = &inside[..at];
+    Some((len, if open == '`' { backticks(inside, span) } else { curly_quotes(inside, span, closed) }))
+}
+
+fn backticks(inside: &str, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(Code::E202, "a name stands in backticks").label(span, "");
+    let plain = word_len(inside) == inside.len() && !inside.starts_with(|c: char| c.is_ascii_digit());
+    if plain && !inside.is_empty() {
+        diagnostic.help(format!("write `{inside}`")).fix(span, inside)
+    } else {
+        diagnostic.help("a name stands alone, a text in `\"` or `'`")
+    }
+}
+
+fn curly_quotes(inside: &str, span: Span, closed: bool) -> Diagnostic {
+    let diagnostic = Diagnostic::error(Code::E202, "a text stands in curly quotes")
         .label(span, "")
-        .help("write `not`")
-        .fix(span, if spaced { "not" } else { "not " })
+        .help("write straight quotes, `\"` or `'`");
+    let plain = closed && !inside.contains(['"', '\\']);
+    if plain { diagnostic.fix(span, format!("\"{inside}\"")) } else { diagnostic }
+}
+
+/// A name with letters that CXL's names can't have, as the whole word around the lexer's place.
+pub(in crate::syntax::cxl) fn foreign_name(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E202, format!("`{name}` can't be read as a name"))
+        .label(span, "")
+        .help("names in CXL are made of the letters a to z, digits and `_`")
 }
 
 /// A `$` without a name.
@@ -75,9 +117,6 @@ pub(in crate::syntax::cxl) fn character(c: char, span: Span) -> Diagnostic {
     let diagnostic =
         Diagnostic::error(Code::E202, format!("the character `{shown}` is not part of CXL")).label(span, "");
     match c {
-        '“' | '”' | '„' | '‘' | '’' | '«' | '»' => {
-            diagnostic.help("a text stands in straight quotes, `\"` or `'`")
-        }
         '\u{a0}' | '\u{2007}' | '\u{202f}' | '\u{3000}' | '\u{feff}' | '\u{200b}' => {
             diagnostic.help("it looks like a space: write a plain one").fix(span, " ")
         }
@@ -87,8 +126,6 @@ pub(in crate::syntax::cxl) fn character(c: char, span: Span) -> Diagnostic {
         '≤' => diagnostic.help("write `<=`").fix(span, "<="),
         '≥' => diagnostic.help("write `>=`").fix(span, ">="),
         '≠' => diagnostic.help("write `!=`").fix(span, "!="),
-        '…' => diagnostic,
-        c if c.is_alphabetic() => diagnostic.help("names are made of the letters a to z, digits and `_`"),
         _ => diagnostic,
     }
 }

@@ -7,7 +7,7 @@ use crate::diagnostics::{Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
 pub(super) const RULES: &[Rule] =
-    &[is_null, case, foreign_word, shouted_keyword, membership, trailing_if, trailing_not, doubled_quote, side_by_side];
+    &[is_null, case, foreign_word, membership, shouted_keyword, trailing_if, trailing_not, doubled_quote, side_by_side];
 
 /// Words of other languages where an operator would stand: the word, what to write, and a certain replacement.
 const WORDS: &[(&str, &str, Option<&str>)] = &[
@@ -86,7 +86,7 @@ fn shouted_keyword(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 
 /// `x in [1, 2]`
 fn membership(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
-    let found = scene.found().filter(|token| token.tok == Tok::In && scene.wants_operator())?;
+    let found = scene.found().filter(|token| token.text.eq_ignore_ascii_case("in") && scene.wants_operator())?;
     Some(error("`in` does not test membership", found.span).help("compare with each value, as in `x == 1 or x == 2`"))
 }
 

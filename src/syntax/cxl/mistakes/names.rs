@@ -11,6 +11,7 @@ pub(super) const RULES: &[Rule] = &[
     function,
     distinct_inside,
     keyword_as_key,
+    number_as_key,
     keyword_as_name,
     keyword_as_value,
     no_name,
@@ -48,6 +49,16 @@ fn keyword_as_key(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         error(format!("`{}` is a keyword and can't be a key", found.text), found.span)
             .help("put the key in quotes")
             .fix(found.span, format!("\"{}\"", found.text))
+    })
+}
+
+/// `{ 1: 2 }`
+fn number_as_key(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| matches!(token.tok, Tok::Int(_) | Tok::Float(_)))?;
+    let key = scene.expects("name") && scene.expects("string") && !scene.wants_value();
+    key.then(|| {
+        error(format!("`{}` can't be a key", found.text), found.span)
+            .help("a key is a name, a text, or an expression in `[` and `]`")
     })
 }
 
@@ -113,10 +124,11 @@ fn dotted_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 fn wrong_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let head = scene.head()?;
     let found = scene.found().filter(|token| matches!(token.tok, Tok::EqualEqual | Tok::Colon))?;
+    let touches = scene.before().is_some_and(|before| before.span.end == found.span.start);
     Some(
         error(format!("expected `=` after `{head}`, found `{}`", found.text), found.span)
             .help("write `=`")
-            .fix(found.span, "="),
+            .fix(found.span, if touches { " =" } else { "=" }),
     )
 }
 
@@ -163,8 +175,8 @@ fn distinct_by(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
                 .help(format!("write `distinct by {name}`"))
                 .fix(Span::new(found.span.file, found.span.start, found.span.start), "by "),
         ),
-        ([first, _, _, ..], Tok::Comma) if first.tok == Tok::Distinct && scene.at == 3 => Some(
-            error("`distinct by` takes one name", found.span)
+        ([first, ..], _) if first.tok == Tok::Distinct && scene.at == 3 => Some(
+            error(format!("`distinct by` takes one name, found {}", describe(found)), found.span)
                 .help("join the columns to one key in a `let` in front of it"),
         ),
         _ => None,

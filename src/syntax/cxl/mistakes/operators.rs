@@ -12,6 +12,8 @@ pub(super) const RULES: &[Rule] = &[
     chained_comparison,
     coalesce_in_condition,
     colon_in_match,
+    no_brace,
+    no_message,
     no_then,
     stray_else,
     bare_fraction,
@@ -72,9 +74,40 @@ fn colon_in_match(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let found = scene.found().filter(|token| in_match && matches!(token.tok, Tok::Colon | Tok::Then | Tok::Equal))?;
     scene.expects("=>").then(|| {
         error(format!("expected `=>` between pattern and value, found `{}`", found.text), found.span)
-            .help("write `=>`")
-            .fix(found.span, "=>")
+            .help("write `=>`; a map that is matched stands in parentheses")
+            .fix(found.span, if touches(scene) { " =>" } else { "=>" })
     })
+}
+
+/// Whether what was found follows without a space.
+fn touches(scene: &Scene<'_, '_>) -> bool {
+    scene.before().is_some_and(|before| before.span.end == scene.span().start)
+}
+
+/// "found …" or "but the statement ends"
+fn found_or_end(scene: &Scene<'_, '_>) -> String {
+    match scene.found() {
+        Some(found) => format!("found {}", describe(found)),
+        None => format!("but the {} ends", whole(scene)),
+    }
+}
+
+/// `match a 1 => 2`, `emit each a in b`
+fn no_brace(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let part = match (scene.expects("match {"), scene.expects("block")) {
+        (true, _) => "the subject of `match`",
+        (_, true) => "the source of `emit each`",
+        _ => return None,
+    };
+    let found = found_or_end(scene);
+    scene.wants_operator().then(|| error(format!("expected `{{` after {part}, {found}"), scene.span()))
+}
+
+/// `trace info if a`
+fn no_message(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = found_or_end(scene);
+    let guard = scene.expects("guard end") && scene.wants_operator();
+    guard.then(|| error(format!("expected a message after the condition of `trace`, {found}"), scene.span()))
 }
 
 /// `if a { b }`, `if a else b`
@@ -83,10 +116,7 @@ fn no_then(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         return None;
     }
     let condition = scene.tokens[..scene.at].iter().rfind(|token| token.tok == Tok::If)?;
-    let found = match scene.found() {
-        Some(found) => format!("found {}", describe(found)),
-        None => format!("but the {} ends", whole(scene)),
-    };
+    let found = found_or_end(scene);
     Some(
         error(format!("expected `then` after the condition, {found}"), scene.span())
             .label(condition.span, "the condition of this `if`")

@@ -72,9 +72,12 @@ impl<'a, 'input> Scene<'a, 'input> {
         self.expects("null")
     }
 
-    /// Whether a value ended here, so that an operator could have followed.
+    /// Whether a value ended here, so that an operator could have followed. The grammar may have closed the value
+    /// before it found that the token fits nowhere, so what it expects by then is not the whole answer.
     pub(super) fn wants_operator(&self) -> bool {
-        self.expects("+") || self.expects("and") || self.expects("==") || self.expects("??")
+        let behind_name = ["=", "in", ":", "as", "by", "name"].iter().any(|name| self.expects(name));
+        let behind_value = self.before().is_some_and(|token| token.tok.ends_expression());
+        behind_value && !behind_name && !self.wants_value()
     }
 
     /// The innermost bracket that is open here, with its index.

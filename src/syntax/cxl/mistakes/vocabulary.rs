@@ -42,6 +42,9 @@ fn expectation(scene: &Scene<'_, '_>) -> Option<String> {
         return Some(if scene.expects("statement") { "a statement" } else { "a value" }.to_owned());
     }
     let mut words = Vec::new();
+    if scene.wants_operator() && scene.expects("=>") {
+        return Some("`=>`".to_owned());
+    }
     if scene.wants_operator() {
         words.push("an operator".to_owned());
     } else if scene.expects("string") {
