@@ -4,12 +4,24 @@
 //! The hot path works on whole blocks: every delimiter is indexed once, then each column is read in one loop whose
 //! type is chosen outside it. Nothing is done per record but where a record is bad.
 
-use std::io::Read;
-use std::ops::Range;
+mod bind;
+mod cutter;
+mod decode;
+mod encode;
+mod index;
+pub mod kernels;
+mod raw;
+mod record;
 
-use crate::analysis::hir::{CsvReadOptions, SourceColumn};
-use crate::exec::batch::{Batch, Column};
-use crate::plan::physical::ColumnSet;
+use std::io::Read;
+
+pub use bind::bind;
+pub use cutter::MAX_RECORD;
+pub use index::Index;
+
+use self::kernels::Marks;
+use crate::analysis::hir::Encoding;
+use crate::exec::batch::Column;
 
 /// What stops the reading of a file.
 #[derive(Debug)]
@@ -57,33 +69,21 @@ pub const SLACK: usize = 64;
 
 /// Splits one file into blocks.
 pub struct Cutter {
-    _reader: Box<dyn Read + Send>,
-}
-
-impl Cutter {
-    /// Starts reading: skips a byte order mark and reads the header, if there is one.
-    ///
-    /// `block_size` is the wanted length of a block in bytes; a longer record makes a longer block.
-    /// Gives the header's names, or `None` without a header or for an empty file without one.
-    pub fn open(
-        reader: Box<dyn Read + Send>,
-        options: &CsvReadOptions,
-        block_size: usize,
-    ) -> Result<(Self, Option<Vec<String>>), ReadError> {
-        let _ = (options, block_size);
-        Ok((Self { _reader: reader }, None))
-    }
-
-    /// Fills `block` (whose buffer is reused) with the next records. False at the end of the file.
-    pub fn next_block(&mut self, block: &mut Block) -> Result<bool, ReadError> {
-        let _ = block;
-        Ok(false)
-    }
-
-    /// The number of fields of the file's first row: what every row must have. Known once a row or header was seen.
-    pub fn width(&self) -> Option<usize> {
-        None
-    }
+    reader: Box<dyn Read + Send>,
+    marks: Marks,
+    block_size: usize,
+    /// What was read behind the last block; used up before `from`.
+    rest: Vec<u8>,
+    from: usize,
+    /// The reader has nothing more.
+    at_end: bool,
+    /// The number of the next record.
+    row: u64,
+    /// The physical line of the next byte.
+    line: u64,
+    width: Option<usize>,
+    /// Scratch space.
+    marked: Vec<u32>,
 }
 
 /// Which field of a file each declared and carried column is read from.
@@ -124,17 +124,6 @@ pub enum BindingError {
         /// Both positions, from 0.
         positions: (usize, usize),
     },
-}
-
-/// Binds a file's header (or, without one, its width) to the declared columns.
-pub fn bind(
-    columns: &[SourceColumn],
-    header: Option<&[String]>,
-    width: usize,
-    carries: bool,
-) -> Result<Binding, BindingError> {
-    let _ = (columns, header, carries);
-    Ok(Binding { declared: Vec::new(), extra: Vec::new(), width })
 }
 
 /// A record that could not be typed.
@@ -184,12 +173,13 @@ pub struct Decoded {
 
 /// Decodes the blocks of one file. Shared by all workers.
 pub struct Decoder {
-    _binding: Binding,
+    columns: Vec<decode::ColumnReader>,
+    /// The field of each extra column that is stored.
+    extra: Vec<usize>,
+    width: usize,
+    marks: Marks,
+    encoding: Encoding,
 }
-
-/// A worker's own scratch space: the index of its current block.
-#[derive(Default)]
-pub struct Index {}
 
 /// A record as it stands in the file, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -200,38 +190,6 @@ pub struct RawRecord {
     pub text: String,
     /// The physical line it begins in, from 1.
     pub line: u64,
-}
-
-impl Decoder {
-    /// A decoder for files bound by `binding`. Every declared column is validated; only those in `stored` are kept,
-    /// and the extra fields only if `carries`.
-    pub fn new(
-        columns: &[SourceColumn],
-        binding: Binding,
-        stored: &ColumnSet,
-        carries: bool,
-        options: &CsvReadOptions,
-    ) -> Self {
-        let _ = (columns, stored, carries, options);
-        Self { _binding: binding }
-    }
-
-    /// Finds every field of a block.
-    pub fn index(&self, block: &Block, index: &mut Index) {
-        let _ = (block, index);
-    }
-
-    /// Decodes the records at `range` (positions in the block).
-    pub fn decode(&self, block: &Block, index: &Index, range: Range<u32>) -> Decoded {
-        let _ = (block, index, range);
-        Decoded { columns: Vec::new(), extra: Vec::new(), faults: Vec::new() }
-    }
-
-    /// One record as it stands in the file. Slow; for messages and dead letters.
-    pub fn raw(&self, block: &Block, index: &Index, position: u32) -> RawRecord {
-        let _ = (block, index, position);
-        RawRecord { fields: Vec::new(), text: String::new(), line: 0 }
-    }
 }
 
 /// Where a written column comes from.
@@ -267,24 +225,6 @@ pub struct EncodeError {
 
 /// Writes batches as delimited text. Shared by all workers.
 pub struct Encoder {
-    _columns: Vec<EncodeColumn>,
-}
-
-impl Encoder {
-    /// An encoder of these columns.
-    pub fn new(columns: Vec<EncodeColumn>, delimiter: u8) -> Self {
-        let _ = delimiter;
-        Self { _columns: columns }
-    }
-
-    /// Appends the header line.
-    pub fn header(&self, out: &mut Vec<u8>) {
-        let _ = out;
-    }
-
-    /// Appends the rows of a batch.
-    pub fn encode(&self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let _ = (batch, out);
-        Ok(())
-    }
+    columns: Vec<EncodeColumn>,
+    delimiter: u8,
 }

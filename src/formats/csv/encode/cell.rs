@@ -1,0 +1,182 @@
+//! One cell as text.
+
+use arrow_array::{Array, BooleanArray, Date32Array, Decimal128Array, StringViewArray};
+use arrow_buffer::NullBuffer;
+
+use crate::exec::batch::{Column, DecimalColumn, ListColumn};
+use crate::formats::text;
+
+/// Which bytes make a field need quotes.
+pub(super) struct Quoting {
+    delimiter: u8,
+    /// The delimiter can stand in a number, a date or a truth value.
+    in_values: bool,
+}
+
+impl Quoting {
+    pub fn new(delimiter: u8) -> Self {
+        let in_values = delimiter.is_ascii_alphanumeric() || b"+-.:".contains(&delimiter);
+        Self { delimiter, in_values }
+    }
+
+    fn needed(&self, field: &[u8]) -> bool {
+        field.iter().any(|byte| *byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r'))
+    }
+
+    /// Appends a field, in quotes if it needs them.
+    pub fn write(&self, field: &[u8], out: &mut Vec<u8>) {
+        if self.needed(field) {
+            write_quoted(field, out);
+        } else {
+            out.extend_from_slice(field);
+        }
+    }
+
+    /// Puts what was appended from `start` on in quotes if it needs them.
+    #[cold]
+    fn mend(&self, start: usize, out: &mut Vec<u8>) {
+        if self.needed(&out[start..]) {
+            let field = out.split_off(start);
+            write_quoted(&field, out);
+        }
+    }
+}
+
+fn write_quoted(field: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = field;
+    while let Some(at) = memchr::memchr(b'"', rest) {
+        out.extend_from_slice(&rest[..=at]);
+        out.push(b'"');
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+/// The values of a written column.
+pub(super) enum Cells<'a> {
+    Empty,
+    Bool(&'a BooleanArray),
+    Int(&'a [i64], Option<&'a NullBuffer>),
+    Float(&'a [f64], Option<&'a NullBuffer>),
+    Decimal(&'a DecimalColumn, Option<u8>),
+    String(&'a StringViewArray),
+    Date(&'a Date32Array),
+    DateTime(&'a Decimal128Array),
+    List(&'a ListColumn, Box<Cells<'a>>),
+    Any(&'a arrow_array::BinaryViewArray),
+}
+
+impl<'a> Cells<'a> {
+    /// The cells of a column; `scale` rounds decimals.
+    pub fn new(column: &'a Column, scale: Option<u8>) -> Self {
+        match column {
+            Column::Null(_) => Cells::Empty,
+            Column::Bool(values) => Cells::Bool(values),
+            Column::Int(values) => Cells::Int(values.values(), values.nulls()),
+            Column::Float(values) => Cells::Float(values.values(), values.nulls()),
+            Column::Decimal(values) => Cells::Decimal(values, scale),
+            Column::String(values) => Cells::String(values),
+            Column::Date(values) => Cells::Date(values),
+            Column::DateTime(values) => Cells::DateTime(values),
+            Column::List(values) => Cells::List(values, Box::new(Cells::new(&values.elements, scale))),
+            Column::Any(values) => Cells::Any(values),
+        }
+    }
+
+    /// The cells of a carried field.
+    pub fn texts(values: &'a StringViewArray) -> Self {
+        Cells::String(values)
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        match self {
+            Cells::Empty => true,
+            Cells::Bool(values) => values.is_null(row),
+            Cells::Int(_, nulls) | Cells::Float(_, nulls) => nulls.is_some_and(|nulls| nulls.is_null(row)),
+            Cells::Decimal(values, _) => values.mantissas.is_null(row),
+            Cells::String(values) => values.is_null(row),
+            Cells::Date(values) => values.is_null(row),
+            Cells::DateTime(values) => values.is_null(row),
+            Cells::List(values, _) => values.validity.as_ref().is_some_and(|nulls| nulls.is_null(row)),
+            Cells::Any(values) => values.is_null(row),
+        }
+    }
+
+    /// Appends a row's cell as a field. Fails with the reason why it can't be written.
+    #[inline]
+    pub fn write(&self, row: usize, quoting: &Quoting, out: &mut Vec<u8>) -> Result<(), String> {
+        if self.is_null(row) {
+            return Ok(());
+        }
+        let start = out.len();
+        match self {
+            Cells::String(values) => {
+                quoting.write(values.value(row).as_bytes(), out);
+                return Ok(());
+            }
+            Cells::List(..) | Cells::Any(_) => {
+                self.write_text(row, out)?;
+                quoting.mend(start, out);
+            }
+            _ => {
+                self.write_text(row, out)?;
+                if quoting.in_values {
+                    quoting.mend(start, out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the text of a value that is not null, without quotes.
+    #[inline]
+    fn write_text(&self, row: usize, out: &mut Vec<u8>) -> Result<(), String> {
+        match self {
+            Cells::Empty => {}
+            Cells::Bool(values) => text::write_bool(values.value(row), out),
+            Cells::Int(values, _) => text::write_int(values[row], out),
+            Cells::Float(values, _) => text::write_float(values[row], out),
+            Cells::Decimal(values, scale) => write_decimal(values, row, *scale, out)?,
+            Cells::String(values) => out.extend_from_slice(values.value(row).as_bytes()),
+            Cells::Date(values) => text::write_date(values.value(row), out),
+            Cells::DateTime(values) => text::write_date_time(values.value(row), out),
+            Cells::List(values, elements) => write_list(values, elements, row, out)?,
+            Cells::Any(_) => return Err("the type of the value is known only at run time".into()),
+        }
+        Ok(())
+    }
+}
+
+fn write_decimal(values: &DecimalColumn, row: usize, wanted: Option<u8>, out: &mut Vec<u8>) -> Result<(), String> {
+    let (mantissa, scale) = (values.mantissas.value(row), values.scales.at(row));
+    let Some(wanted) = wanted.filter(|wanted| *wanted != scale) else {
+        text::write_decimal(mantissa, scale, out);
+        return Ok(());
+    };
+    let rounded = text::rescale(mantissa, scale, wanted).ok_or_else(|| format!("too large for {wanted} places"))?;
+    text::write_decimal(rounded, wanted, out);
+    Ok(())
+}
+
+fn write_list(list: &ListColumn, elements: &Cells<'_>, row: usize, out: &mut Vec<u8>) -> Result<(), String> {
+    let (begin, end) = (list.offsets[row] as usize, list.offsets[row + 1] as usize);
+    for element in begin..end {
+        if element > begin {
+            out.push(b';');
+        }
+        let start = out.len();
+        if matches!(elements, Cells::List(..)) {
+            return Err("a list inside a list".into());
+        }
+        if !elements.is_null(element) {
+            elements.write_text(element, out)?;
+        }
+        if out[start..].contains(&b';') {
+            let text = String::from_utf8_lossy(&out[start..]).into_owned();
+            return Err(format!("the element `{text}` contains `;`, which stands between elements"));
+        }
+    }
+    Ok(())
+}
