@@ -240,6 +240,8 @@ pub struct Validation {
     pub message: String,
     /// The column it is about.
     pub field: Option<String>,
+    /// That column as an expression: its value is shown where the check fails.
+    pub column: Option<Expr>,
     /// Whether a row that fails is only warned of.
     pub warn_only: bool,
     /// Boolean; a row passes if it is exactly true.

@@ -76,14 +76,14 @@ impl Binder<'_> {
 fn bind_validation(validation: &ast::Validation, field: Option<Expr>, checker: &mut Checker) -> Option<Validation> {
     let (check, derived) = match &validation.check {
         Check::NotEmpty(span) => {
-            let column = Expr { span: *span, ..field? };
+            let column = Expr { span: *span, ..field.clone()? };
             let name = validation.field.as_ref().map(|field| field.value.as_str()).unwrap_or_default();
             (not_empty(column), format!("`{name}` is empty"))
         }
         Check::Expr { expr, text } => {
             let check = checker.condition(expr, "a validation");
-            if validation.field.is_some() {
-                field?;
+            if validation.field.is_some() && field.is_none() {
+                return None;
             }
             (check, format!("`{}` does not hold", text.trim()))
         }
@@ -92,6 +92,7 @@ fn bind_validation(validation: &ast::Validation, field: Option<Expr>, checker: &
         name: validation.name.clone(),
         message: validation.message.clone().unwrap_or(derived),
         field: validation.field.as_ref().map(|field| field.value.clone()),
+        column: field,
         warn_only: validation.warn_only,
         check,
         span: validation.span,

@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::live::Live;
 use super::node::Node;
 use super::{Constants, DistinctGate, Transformed};
-use crate::analysis::hir::{self, OutputColumn};
+use crate::analysis::hir::{self, ExprKind, OutputColumn};
 use crate::analysis::types::Kind;
 use crate::diagnostics::Span;
 use crate::exec::Failure;
@@ -37,7 +37,7 @@ struct Validation {
     /// What a failure says: the name, if there is one, then the message.
     message: String,
     field: Option<Arc<str>>,
-    /// The position of the column it is about, if the check reads it.
+    /// The position of the column it is about.
     column: Option<usize>,
     warn_only: bool,
     span: Span,
@@ -131,11 +131,15 @@ fn validation(entry: &hir::Validation, constants: &Constants) -> Validation {
         None => entry.message.clone(),
     };
     let field = entry.field.as_deref().map(Arc::from);
+    let column = match entry.column.as_ref().map(|column| &column.kind) {
+        Some(ExprKind::Column(position)) => Some(*position),
+        _ => None,
+    };
     Validation {
         check: compile(&entry.check, constants),
         message,
         field,
-        column: None,
+        column,
         warn_only: entry.warn_only,
         span: entry.span,
     }

@@ -5,9 +5,9 @@ use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Route, Statement, Transform
 use crate::analysis::types::Kind;
 use crate::plan::physical::ColumnSet;
 
-/// Every expression of a transform: its checks, then its statements.
+/// Every expression of a transform: its checks with the columns they are about, then its statements.
 pub fn of_transform(transform: &Transform) -> Vec<&Expr> {
-    let checks = transform.validations.iter().map(|validation| &validation.check);
+    let checks = transform.validations.iter().flat_map(|entry| [&entry.check].into_iter().chain(&entry.column));
     checks.chain(transform.statements.iter().flat_map(of_statement)).collect()
 }
 

@@ -135,6 +135,7 @@ impl Draft {
                     name: None,
                     message: format!("`{text}` does not hold"),
                     field: None,
+                    column: None,
                     warn_only: false,
                     check,
                     span,
