@@ -109,9 +109,17 @@ pub enum NodeKind {
     Sink(Sink),
     /// A kind of the language that this version doesn't run; already reported as E199. It keeps the inputs that
     /// could be read, so that what it reads is not reported as unread, and silences its followers.
-    Unsupported { kind: String, inputs: Vec<Spanned<String>> },
+    Unsupported {
+        /// The kind.
+        kind: String,
+        /// The nodes it reads.
+        inputs: Vec<Spanned<String>>,
+    },
     /// A node whose parts could not all be read; already reported. It silences its followers.
-    Error { inputs: Vec<Spanned<String>> },
+    Error {
+        /// The nodes it reads, as far as they could be read.
+        inputs: Vec<Spanned<String>>,
+    },
 }
 
 /// `type: source`
@@ -247,7 +255,12 @@ pub enum Check {
     /// `not_empty`, of the field named by `field`.
     NotEmpty(Span),
     /// A boolean expression, with its text as written.
-    Expr { expr: cxl::ast::Expr, text: String },
+    Expr {
+        /// The expression.
+        expr: cxl::ast::Expr,
+        /// Its text.
+        text: String,
+    },
 }
 
 /// `type: route`

@@ -156,14 +156,20 @@ impl Reader<'_> {
     /// Reports an unknown key. If it is a slip for a key that is not given, that key is what it is read as.
     fn unknown(&mut self, entry: &Entry, all: &[Entry], keys: &Keys, what: &str) -> Option<&'static str> {
         let key = &entry.key;
-        let known = keys.read.iter().copied().filter(|key| !key.starts_with('_'));
-        let free = known.clone().filter(|known| all.iter().all(|other| other.key.text != *known));
-        let meant = closest(&key.text, free);
+        let known = || keys.read.iter().copied().filter(|key| !key.starts_with('_'));
+        let given = |known: &&str| all.iter().any(|other| other.key.text == **known);
+        let allowed = match known().count() {
+            1 => format!("the key allowed here is {}", listed(known())),
+            _ => format!("the keys allowed here are {}", listed(known())),
+        };
         let mut finding = Diagnostic::error(Code::E000, format!("`{}` is not a key of {what}", key.text))
             .label(key.span, "unknown key")
-            .note(format!("the keys allowed here are {}", listed(known)));
+            .note(allowed);
+        let meant = closest(&key.text, known().filter(|known| !given(known)));
         if let Some(meant) = meant {
             finding = finding.help(format!("did you mean `{meant}`?")).fix(key.span, meant);
+        } else if let Some(meant) = closest(&key.text, known()) {
+            finding = finding.help(format!("remove it; `{meant}` is given already"));
         }
         self.report(finding);
         meant

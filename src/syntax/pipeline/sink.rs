@@ -96,9 +96,9 @@ fn path(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
         if brace.starts_with("{{") || brace.starts_with("}}") {
             path.push_str(&brace[..1]);
             rest = &brace[2..];
-        } else if brace.starts_with('}') {
+        } else if let Some(after) = brace.strip_prefix('}') {
             path.push('}');
-            rest = &brace[1..];
+            rest = after;
         } else {
             token(reader, scalar, brace);
             return None;

@@ -71,7 +71,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
 
 /// Which files to read.
 fn matcher(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Option<Matcher> {
-    let given: Vec<_> = MATCHERS.iter().filter_map(|key| config.get(key).map(|given| (*key, given))).collect();
+    let mut given: Vec<_> = MATCHERS.iter().filter_map(|key| config.get(key).map(|given| (*key, given))).collect();
+    given.sort_by_key(|(_, given)| given.key.start);
     match given.as_slice() {
         [] if config.incomplete() => None,
         [] => {
@@ -138,7 +139,8 @@ fn on_unmapped(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<OnUnmapped>
     if let Value::Scalar(scalar) = &given.node.value {
         let mode = MODES.iter().find(|(name, _)| *name == scalar.text);
         let mut finding = Diagnostic::error(Code::E000, "`on_unmapped` must be a mapping with a `mode`, not text")
-            .label(scalar.span, "expected a mapping");
+            .label(scalar.span, "expected a mapping")
+            .help("write `{ mode: drop }`, or one of `auto_widen` and `reject`");
         if let Some((name, _)) = mode {
             let mended = format!("{{ mode: {name} }}");
             finding = finding.help(format!("write `{mended}`")).fix(scalar.span, mended);

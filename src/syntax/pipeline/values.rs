@@ -153,8 +153,25 @@ impl<'d> Reader<'d> {
 
     /// A list of texts. Entries that are no text are reported and left out.
     pub(super) fn strings(&mut self, given: &Given<'_>) -> Option<Vec<Spanned<String>>> {
+        if let Value::Scalar(scalar) = &given.node.value {
+            return Some(vec![self.not_in_brackets(given, scalar)]);
+        }
         let items = self.list(given)?;
         Some(items.iter().filter_map(|item| self.string(item)).collect())
+    }
+
+    /// Reports a text where a list of texts is wanted, which it most likely is one entry of.
+    fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Spanned<String> {
+        let finding = self.wrong_kind(given, "a list");
+        let written = self.text.get(scalar.span.start as usize..scalar.span.end as usize).unwrap_or_default();
+        let quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        // Brackets and commas mean something else inside of brackets.
+        let safe = quoted || scalar.style == ScalarStyle::Plain && !written.contains(['[', ']', '{', '}', ',', '\n']);
+        self.report(match safe {
+            true => finding.help(format!("write `[{written}]`")).fix(scalar.span, format!("[{written}]")),
+            false => finding,
+        });
+        Spanned::new(scalar.text.clone(), scalar.span)
     }
 
     /// The CXL text of a scalar.
