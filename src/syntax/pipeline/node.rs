@@ -175,13 +175,6 @@ fn name(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
                 .fix(name.span, mended),
         );
     }
-    if name.value.starts_with("__") {
-        reader.report(
-            Diagnostic::error(Code::E200, format!("the node name `{}` begins with `__`", name.value))
-                .label(name.span, "reserved")
-                .help("choose another name; names with `__` belong to nodes that the compiler adds"),
-        );
-    }
     Some(name)
 }
 
