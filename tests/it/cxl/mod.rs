@@ -2,6 +2,8 @@
 
 mod accepted;
 mod errors;
+mod properties;
+mod random;
 mod sexpr;
 
 use clinker::diagnostics::{Diagnostics, SourceMap};

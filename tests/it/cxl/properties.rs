@@ -1,0 +1,232 @@
+//! What holds for every text and every tree.
+
+use clinker::diagnostics::{Diagnostics, SourceMap, Span};
+use clinker::syntax::cxl::ast::{Arg, Expr, ExprKind, Name, Program, Statement, StatementKind, Target};
+use clinker::syntax::cxl::{self, MAX_BYTES};
+use proptest::prelude::*;
+
+use super::{expression, program, random, sexpr, source};
+
+fn sexprs(program: &Program) -> Vec<String> {
+    program.statements.iter().map(sexpr::statement).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_printed_expression_parses_to_the_same_tree(tree in random::expression()) {
+        let text = tree.to_string();
+        let (parsed, diagnostics) = expression(&text);
+        prop_assert!(!diagnostics.has_errors(), "{text}\n{:?}", diagnostics.sorted());
+        prop_assert_eq!(sexpr::expr(&parsed), sexpr::expr(&tree), "{}", text);
+        prop_assert_eq!(parsed.to_string(), text);
+    }
+
+    #[test]
+    fn a_printed_program_parses_to_the_same_tree(tree in random::program()) {
+        let text = tree.to_string();
+        let (parsed, diagnostics) = program(&text);
+        prop_assert!(!diagnostics.has_errors(), "{text}\n{:?}", diagnostics.sorted());
+        prop_assert_eq!(sexprs(&parsed), sexprs(&tree), "{}", text);
+        prop_assert!(parsed.complete);
+    }
+
+    #[test]
+    fn any_text_ends_in_a_tree_or_an_error(text in prop_oneof![random::soup(), any::<String>(), "[ -~\n]{0,60}"]) {
+        let (map, source) = source(&text);
+        let mut diagnostics = Diagnostics::new();
+        let program = cxl::parse_program(&source, &mut diagnostics);
+        prop_assert!(program.complete || diagnostics.has_errors(), "{text:?} is dropped without a word");
+        check_program(&map, &program);
+        for label in diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels) {
+            let (start, end) = (label.span.start as usize, label.span.end as usize);
+            prop_assert!(text.get(start..end).is_some(), "{label:?} is no place in {text:?}");
+        }
+        let mut diagnostics = Diagnostics::new();
+        let expr = cxl::parse_expression(&source, &mut diagnostics);
+        prop_assert_eq!(matches!(expr.kind, ExprKind::Error), diagnostics.has_errors());
+        // What parses prints and parses again.
+        if !diagnostics.has_errors() {
+            prop_assert_eq!(sexpr::expr(&expression(&expr.to_string()).0), sexpr::expr(&expr));
+        }
+    }
+
+    #[test]
+    fn spans_nest_and_cover_their_text(tree in random::program()) {
+        let (map, source) = source(&tree.to_string());
+        check_program(&map, &cxl::parse_program(&source, &mut Diagnostics::new()));
+    }
+}
+
+fn check_program(map: &SourceMap, program: &Program) {
+    program.statements.iter().for_each(|statement| check_statement(map, program.span, statement));
+}
+
+fn inside(outer: Span, inner: Span) {
+    assert!(outer.start <= inner.start && inner.end <= outer.end, "{inner:?} is not inside {outer:?}");
+}
+
+fn check_name(map: &SourceMap, outer: Span, name: &Name) {
+    inside(outer, name.span);
+    assert_eq!(map.slice(name.span).trim_start_matches('$'), name.text);
+}
+
+fn check_statement(map: &SourceMap, outer: Span, statement: &Statement) {
+    let span = statement.span;
+    inside(outer, span);
+    let name = |name: &Name| check_name(map, span, name);
+    let expr = |expr: &Expr| check_expr(map, span, expr);
+    match &statement.kind {
+        StatementKind::Let { name: it, value } | StatementKind::Emit { target: Target::Column(it), value } => {
+            name(it);
+            expr(value);
+        }
+        StatementKind::Emit { target: Target::Scoped { scope, name: it }, value } => {
+            name(scope);
+            name(it);
+            expr(value);
+        }
+        StatementKind::Filter { predicate: value } | StatementKind::Expr(value) => expr(value),
+        StatementKind::Distinct { by } => by.iter().for_each(name),
+        StatementKind::Trace { level, guard, message } => {
+            level.iter().for_each(name);
+            guard.iter().for_each(expr);
+            expr(message);
+        }
+        StatementKind::Use { path, alias } => path.iter().chain(alias).for_each(name),
+        StatementKind::EmitEach { binding, source, body, .. } => {
+            name(binding);
+            expr(source);
+            body.iter().for_each(|inner| check_statement(map, span, inner));
+        }
+    }
+}
+
+fn check_expr(map: &SourceMap, outer: Span, value: &Expr) {
+    let span = value.span;
+    inside(outer, span);
+    let text = map.slice(span);
+    let expr = |expr: &Expr| check_expr(map, span, expr);
+    let name = |name: &Name| check_name(map, span, name);
+    let arg = |arg: &Arg| match arg {
+        Arg::Expr(value) => expr(value),
+        Arg::Closure { span: closure, body } => {
+            inside(span, *closure);
+            check_expr(map, *closure, body);
+        }
+        Arg::Star(star) => assert_eq!(map.slice(*star), "*"),
+    };
+    match &value.kind {
+        ExprKind::Literal(_) | ExprKind::Error => assert!(!text.is_empty()),
+        ExprKind::Now => assert!(text.starts_with("now")),
+        ExprKind::It => assert_eq!(text, "it"),
+        ExprKind::Wildcard => assert_eq!(text, "_"),
+        ExprKind::Name(name) => assert_eq!(text, name),
+        ExprKind::Path(path) => path.iter().for_each(name),
+        ExprKind::System { path, args } => {
+            path.iter().for_each(name);
+            args.iter().flatten().for_each(arg);
+        }
+        ExprKind::Unary { op_span, operand, .. } => {
+            assert!(matches!(map.slice(*op_span), "-" | "not"));
+            expr(operand);
+        }
+        ExprKind::Binary { op, op_span, left, right } => {
+            assert_eq!(map.slice(*op_span), op.symbol());
+            assert!(left.span.end <= op_span.start && op_span.end <= right.span.start);
+            expr(left);
+            expr(right);
+        }
+        ExprKind::If { condition, consequence, alternative } => {
+            expr(condition);
+            expr(consequence);
+            alternative.iter().for_each(|part| expr(part));
+        }
+        ExprKind::Match { subject, arms } => {
+            subject.iter().for_each(|part| expr(part));
+            arms.iter().flat_map(|arm| [&arm.pattern, &arm.body]).for_each(expr);
+        }
+        ExprKind::Method { receiver, method, args } => {
+            expr(receiver);
+            name(method);
+            args.iter().flatten().for_each(arg);
+        }
+        ExprKind::Call { function, args } => {
+            name(function);
+            args.iter().for_each(arg);
+        }
+        ExprKind::Index { base, index } => {
+            expr(base);
+            expr(index);
+        }
+        ExprKind::Array(items) => items.iter().for_each(expr),
+        ExprKind::Comprehension { body, binding, source, predicate } => {
+            expr(body);
+            name(binding);
+            expr(source);
+            predicate.iter().for_each(|part| expr(part));
+        }
+        ExprKind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).for_each(expr),
+    }
+}
+
+/// Texts that are deep or long in one way; `n` is how much so.
+const DEEP: &[(&str, fn(usize) -> String)] = &[
+    ("parentheses", |n| format!("{}1{}", "(".repeat(n), ")".repeat(n))),
+    ("arrays", |n| format!("{}1{}", "[".repeat(n), "]".repeat(n))),
+    ("maps", |n| format!("{}1{}", "{a:".repeat(n), "}".repeat(n))),
+    ("minus", |n| format!("{}1", "-".repeat(n))),
+    ("not", |n| format!("{}a", "not ".repeat(n))),
+    ("calls", |n| format!("{}a{}", "f(".repeat(n), ")".repeat(n))),
+    ("indexes", |n| format!("{}a{}", "a[".repeat(n), "]".repeat(n))),
+    ("closures", |n| format!("{}a{}", "a.f(it => ".repeat(n), ")".repeat(n))),
+    ("conditions", |n| format!("{}a{}", "if ".repeat(n), " then b".repeat(n))),
+    ("consequences", |n| format!("{}a", "if b then ".repeat(n))),
+    ("matches", |n| format!("{}a{}", "match { a => ".repeat(n), "}".repeat(n))),
+    ("subjects", |n| format!("{}a{}", "match ".repeat(n), " {_ => 1}".repeat(n))),
+    ("sums", |n| format!("{}a", "a+".repeat(n))),
+    ("coalesce", |n| format!("{}a", "a??".repeat(n))),
+    ("alternatives", |n| format!("{}a", "if b then c else ".repeat(n))),
+    ("methods", |n| format!("f(){}", ".g()".repeat(n))),
+    ("members", |n| format!("a{}", ".g".repeat(n))),
+];
+
+#[test]
+fn depth_is_bounded() {
+    let mut table = String::new();
+    for (name, text) in DEEP {
+        let accepted = |n: usize| !expression(&text(n)).1.has_errors();
+        let counts: Vec<usize> = (0..1000).collect();
+        let most = counts.partition_point(|n| accepted(*n)) - 1;
+        // The deepest tree that is accepted survives what later stages do to it.
+        let tree = expression(&text(most)).0;
+        assert_eq!(sexpr::expr(&tree.clone()), sexpr::expr(&expression(&tree.to_string()).0), "{name}");
+        let first = |n: usize| {
+            expression(&text(n)).1.iter().next().map(|d| d.message.clone()).expect("too deep a text is refused")
+        };
+        let longest = (MAX_BYTES - 100) / (text(1000).len() / 1000).max(1);
+        assert_eq!(first(longest), first(most + 1), "{name}");
+        table += &format!("{name:14} {most:4}  {}\n", first(most + 1));
+    }
+    crate::support::assert_snapshot("cxl/depth", &table);
+    for unpaired in ["([{", ")]}", "match ", "if ", "emit each x in y {", "[x for x in "] {
+        assert!(expression(&unpaired.repeat(5000)).1.has_errors());
+        assert!(program(&unpaired.repeat(3000)).1.has_errors());
+    }
+}
+
+#[test]
+fn blocks_and_bytes_are_bounded() {
+    let blocks = |n: usize| format!("{}emit a = 1{}\nemit b = 2", "emit each x in y {\n".repeat(n), "}".repeat(n));
+    assert!(!program(&blocks(32)).1.has_errors());
+    let (tree, diagnostics) = program(&blocks(33));
+    assert_eq!(diagnostics.error_count(), 1);
+    assert!(!tree.complete && tree.statements.len() == 2);
+    assert_eq!(program(&blocks(3000)).1.error_count(), 1);
+
+    let text = "#".repeat(MAX_BYTES);
+    assert!(!program(&text).1.has_errors());
+    let (tree, diagnostics) = program(&format!("{text}#"));
+    assert!(!tree.complete && diagnostics.error_count() == 1);
+}
