@@ -33,7 +33,7 @@ pub enum FormatUse {
 /// Checks a strftime format.
 pub fn check_format(format: &str, usage: FormatUse) -> Result<(), Fault> {
     if format.is_empty() {
-        return Err(Fault { range: 0..0, reason: "the format is empty".to_owned() });
+        return Err(Fault { range: 0..0, reason: "it is empty".to_owned() });
     }
     for piece in specifiers(format) {
         check_specifier(&format[piece.clone()], usage).map_err(|reason| Fault { range: piece, reason })?;

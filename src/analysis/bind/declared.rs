@@ -75,8 +75,8 @@ fn not_a_column_type(name: &str, ty: &TypeText) -> Diagnostic {
             .label(ty.name.span, "says neither int, float nor decimal")
             .help("declare `int` for whole numbers, `decimal` for money, `float` for measurements"),
         "array" | "map" | "any" | "null" => {
-            Diagnostic::error(Code::E199, format!("columns of type `{name}` are not supported by this version"))
-                .label(ty.name.span, "not supported yet")
+            Diagnostic::error(Code::E199, format!("columns of type `{name}` are not run by this version yet"))
+                .label(ty.name.span, "not run yet")
                 .help("declare it as string")
         }
         _ => unknown(name, ty),

@@ -11,7 +11,7 @@ use crate::syntax::pipeline::ast::{self, DeadLetters, NodeKind, Pipeline, Source
 /// How many rows a ceiling waits for.
 const MIN_RECORDS: u64 = 100;
 
-/// Fills in defaults; reports E317, E318, E-SEC-001 and W318. `None` where a source could not be found.
+/// Fills in defaults; reports E317, E-SEC-001 and W318. `None` where a source could not be found.
 pub(super) fn bind(
     pipeline: &Pipeline,
     options: &Options,
@@ -19,7 +19,6 @@ pub(super) fn bind(
     diagnostics: &mut Diagnostics,
 ) -> Option<ErrorHandling> {
     let handling = &pipeline.error_handling;
-    threshold(handling, diagnostics);
     unwritten(handling, diagnostics);
     let default = DeadLetters {
         span: pipeline.name.span,
@@ -31,7 +30,7 @@ pub(super) fn bind(
     };
     let dlq = handling.dlq.as_ref().unwrap_or(&default);
     let dlq_path = path(&dlq.path, options, diagnostics);
-    let rate = rate(&dlq.rate, diagnostics);
+    let rate = rate(&dlq.rate);
     let mut per_source = Vec::with_capacity(dlq.per_source.len());
     for (name, own) in &dlq.per_source {
         per_source.push(source(name, own, pipeline, options, names, diagnostics));
@@ -62,7 +61,7 @@ fn source(
     diagnostics: &mut Diagnostics,
 ) -> Option<SourceErrorHandling> {
     let dlq_path = path(&own.path, options, diagnostics);
-    let rate = rate(&own.rate, diagnostics);
+    let rate = rate(&own.rate);
     let node = match names.find(&name.value) {
         Found::Node(index) => match &pipeline.nodes[index].kind {
             NodeKind::Source(_) => index,
@@ -94,41 +93,21 @@ fn no_source(name: &Spanned<String>, pipeline: &Pipeline, diagnostics: &mut Diag
 }
 
 /// A ceiling, if `max_rate` is given.
-fn rate(rate: &ast::Rate, diagnostics: &mut Diagnostics) -> Option<Rate> {
+fn rate(rate: &ast::Rate) -> Option<Rate> {
     let max_rate = rate.max_rate.as_ref()?;
-    if !(max_rate.value > 0.0 && max_rate.value <= 1.0) {
-        let message = format!("`max_rate` must be above 0 and at most 1, not {}", max_rate.value);
-        let diagnostic = Diagnostic::error(Code::E318, message)
-            .label(max_rate.span, "a share of the rows read")
-            .help("for five percent, write 0.05");
-        diagnostics.push(diagnostic);
-    }
     let min_records = rate.min_records.as_ref().map_or(MIN_RECORDS, |min_records| min_records.value);
     Some(Rate { max_rate: max_rate.value, min_records })
-}
-
-fn threshold(handling: &ast::ErrorHandling, diagnostics: &mut Diagnostics) {
-    let Some(threshold) = &handling.type_error_threshold else { return };
-    if !(0.0..=1.0).contains(&threshold.value) {
-        let message = format!("`type_error_threshold` must lie between 0 and 1, not {}", threshold.value);
-        let diagnostic = Diagnostic::error(Code::E318, message)
-            .label(threshold.span, "a share of the rows read")
-            .help("for five percent, write 0.05");
-        diagnostics.push(diagnostic);
-    }
 }
 
 /// W318: `continue` without any dead-letter file.
 fn unwritten(handling: &ast::ErrorHandling, diagnostics: &mut Diagnostics) {
     let has_path = |dlq: &DeadLetters| dlq.path.is_some() || dlq.per_source.iter().any(|(_, own)| own.path.is_some());
-    if !handling.continue_on_error || handling.dlq.as_ref().is_some_and(has_path) {
+    let Some(span) = handling.strategy_span.filter(|_| handling.continue_on_error) else { return };
+    if handling.dlq.as_ref().is_some_and(has_path) {
         return;
     }
     let diagnostic = Diagnostic::warning(Code::W318, "bad rows are skipped and counted, but written nowhere")
+        .label(span, "skips bad rows")
         .help("name a file for them: `dlq: { path: rejects.csv }` in `error_handling`");
-    let diagnostic = match handling.strategy_span {
-        Some(span) => diagnostic.label(span, "skips bad rows"),
-        None => diagnostic,
-    };
     diagnostics.push(diagnostic);
 }

@@ -32,7 +32,7 @@ pub(super) enum Found {
     Several,
 }
 
-/// Checks names: E001, W002, names kept for the planner, and that there is a beginning and an end (E200).
+/// Checks names: E001, W002, and that there is a beginning and an end (E200).
 pub(super) fn check<'a>(pipeline: &'a Pipeline, diagnostics: &mut Diagnostics) -> Names<'a> {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_lower_case: HashMap<String, usize> = HashMap::new();
@@ -47,7 +47,6 @@ pub(super) fn check<'a>(pipeline: &'a Pipeline, diagnostics: &mut Diagnostics) -
             }
         }
         same.push(index);
-        reserved(node, diagnostics);
     }
     ends(pipeline, diagnostics);
     Names { by_name }
@@ -67,16 +66,6 @@ fn similar(first: &Node, second: &Node, diagnostics: &mut Diagnostics) {
         .label(second.name.span, "easily taken for the other")
         .label(first.name.span, "the other one");
     diagnostics.push(diagnostic);
-}
-
-fn reserved(node: &Node, diagnostics: &mut Diagnostics) {
-    if node.name.value.starts_with("__") {
-        let message = format!("`{}` begins with `__`, which is kept for inserted nodes", node.name.value);
-        let plain = node.name.value.trim_start_matches('_');
-        let diagnostic = Diagnostic::error(Code::E200, message).label(node.name.span, "choose another name");
-        let help = (!plain.is_empty()).then(|| format!("call it `{plain}`"));
-        diagnostics.push(diagnostic.help_opt(help));
-    }
 }
 
 /// A pipeline needs a source and a sink. Silent where a node could not be read, which may have been one.

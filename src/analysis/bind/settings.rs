@@ -61,8 +61,7 @@ fn bind_var(var: &ast::Var, diagnostics: &mut Diagnostics) -> Var {
     let Some(kind) = var_kind(&var.ty, diagnostics) else {
         return Var { name, ty: Type::error(), value: null };
     };
-    let default = var.default.as_ref().filter(|default| !is_null(&default.value));
-    let Some(default) = default else {
+    let Some(default) = &var.default else {
         return Var { name, ty: Type::nullable(kind), value: null };
     };
     match constant(&kind, &default.value) {
@@ -72,10 +71,6 @@ fn bind_var(var: &ast::Var, diagnostics: &mut Diagnostics) -> Var {
             Var { name, ty: Type::of(kind), value: null }
         }
     }
-}
-
-fn is_null(text: &ScalarText) -> bool {
-    !text.quoted && matches!(text.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
 }
 
 fn constant(kind: &Kind, text: &ScalarText) -> Option<ConstantValue> {

@@ -8,9 +8,6 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::cxl::ast::{Statement, StatementKind, Target};
 use crate::syntax::pipeline::ast::{self, Mapping};
 
-/// Most places behind the point that a decimal has.
-const MAX_SCALE: u8 = 28;
-
 impl Binder<'_> {
     /// Binds a sink; `producer` is the transform that it reads, if it reads one.
     pub(super) fn sink(
@@ -82,28 +79,9 @@ impl Columns<'_, '_> {
     /// The columns of `mapping`, in its order.
     fn mapped(&mut self) {
         let Some(mapping) = &self.sink.mapping else { return };
-        if mapping.is_empty() {
-            let diagnostic = Diagnostic::error(Code::E364, "the sink's `mapping` is empty")
-                .label(self.sink.path.span, "the sink with this path")
-                .help("list the columns to write, or leave `mapping` out to write all");
-            self.diagnostics.push(diagnostic);
+        for entry in mapping {
+            self.map(entry);
         }
-        for (index, entry) in mapping.iter().enumerate() {
-            let first = mapping[..index].iter().find(|first| first.output.value == entry.output.value);
-            match first {
-                Some(first) => self.duplicate(first, entry),
-                None => self.map(entry),
-            }
-        }
-    }
-
-    fn duplicate(&mut self, first: &Mapping, second: &Mapping) {
-        let message = format!("`mapping` writes two columns called `{}`", second.output.value);
-        let diagnostic = Diagnostic::error(Code::E364, message)
-            .label(second.output.span, "the second one")
-            .label(first.output.span, "the first one")
-            .help("give one of them another name");
-        self.diagnostics.push(diagnostic);
     }
 
     fn map(&mut self, entry: &Mapping) {
@@ -187,11 +165,6 @@ impl Columns<'_, '_> {
     /// The scales that decimals are rounded to.
     fn scales(&mut self) {
         for (name, scale) in &self.sink.scales {
-            if scale.value > MAX_SCALE {
-                let message = format!("`scale` of column `{}` is above {MAX_SCALE}", name.value);
-                let label = format!("a decimal has at most {MAX_SCALE}");
-                self.diagnostics.push(Diagnostic::error(Code::E200, message).label(scale.span, label));
-            }
             match self.written.iter_mut().find(|written| written.name == name.value) {
                 Some(column) => {
                     column.scale = Some(scale.value);

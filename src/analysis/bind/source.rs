@@ -14,9 +14,6 @@ use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::pipeline::ast::{self, OnUnmapped, SchemaColumn};
 
-/// Most places behind the point, and most digits, that a decimal has.
-const MAX_SCALE: u8 = 28;
-
 const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y"];
 /// `%+` reads RFC 3339.
 const DATE_TIME_FORMATS: [&str; 5] =
@@ -107,7 +104,7 @@ impl Binder<'_> {
     }
 
     fn column(&mut self, column: &SchemaColumn) -> SourceColumn {
-        let scale = column.scale.as_ref().map(|scale| scale.value.min(MAX_SCALE));
+        let scale = column.scale.as_ref().map(|scale| scale.value);
         let ty = column_type(&column.ty, scale, self.diagnostics);
         self.decimal_rules(column, &ty);
         let formats = self.formats(column, &ty);
@@ -121,16 +118,12 @@ impl Binder<'_> {
         }
     }
 
-    /// `precision` and `scale` are for decimals, within what a decimal can hold.
+    /// `precision` and `scale` are for decimals, and agree.
     fn decimal_rules(&mut self, column: &SchemaColumn, ty: &Type) {
         let settings = [("precision", &column.precision), ("scale", &column.scale)];
         for (key, setting) in settings.iter().filter_map(|(key, setting)| Some((key, setting.as_ref()?))) {
             if !matches!(ty.kind, Kind::Decimal { .. } | Kind::Error) {
                 self.misplaced(column, key, setting.span, "decimal");
-            } else if setting.value > MAX_SCALE {
-                let message = format!("`{key}` of column `{}` is above {MAX_SCALE}", column.name.value);
-                let label = format!("a decimal has at most {MAX_SCALE}");
-                self.diagnostics.push(Diagnostic::error(Code::E200, message).label(setting.span, label));
             }
         }
         if let (Some(precision), Some(scale)) = (&column.precision, &column.scale)

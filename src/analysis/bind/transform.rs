@@ -38,28 +38,16 @@ impl Binder<'_> {
 
     /// The column that a validation names in `field`; reports E203 where there is none.
     fn validated_field(&mut self, node: &ast::Node, validation: &ast::Validation, input: &Row) -> Option<Expr> {
-        match &validation.field {
-            Some(field) => {
-                let position = input.schema.position(&field.value);
-                if position.is_none() && input.complete {
-                    self.unknown_field(node, field, input);
-                }
-                position.map(|position| Expr {
-                    kind: ExprKind::Column(position),
-                    ty: input.schema.columns[position].ty.clone(),
-                    span: field.span,
-                })
-            }
-            None => {
-                if let Check::NotEmpty(span) = validation.check {
-                    let diagnostic = Diagnostic::error(Code::E200, "`not_empty` says nothing about which column")
-                        .label(span, "checks the column that `field` names")
-                        .help("add `field: …` with the column's name");
-                    self.diagnostics.push(diagnostic);
-                }
-                None
-            }
+        let field = validation.field.as_ref()?;
+        let position = input.schema.position(&field.value);
+        if position.is_none() && input.complete {
+            self.unknown_field(node, field, input);
         }
+        position.map(|position| Expr {
+            kind: ExprKind::Column(position),
+            ty: input.schema.columns[position].ty.clone(),
+            span: field.span,
+        })
     }
 
     fn unknown_field(&mut self, node: &ast::Node, field: &Spanned<String>, input: &Row) {

@@ -175,7 +175,8 @@ impl Checker<'_> {
             Role::ParseDateTime => ("the date format", check_format(text, FormatUse::ParseDateTime)),
         };
         let Err(fault) = checked else { return true };
-        let message = format!("{subject} `{text}` is not valid: {}", fault.reason);
+        let shown = if text.is_empty() { String::new() } else { format!(" `{text}`") };
+        let message = format!("{subject}{shown} is not valid: {}", fault.reason);
         let span = inner_span(arg.span, text, &fault.range);
         self.error(Diagnostic::error(Code::E200, message).label(span, fault.reason));
         false

@@ -99,8 +99,8 @@ impl<'a> Checker<'a> {
     /// Reports a part of the language that comes later, and gives what failed. `what` is a whole subject with verb:
     /// "`trace` is", "closures are".
     fn unsupported(&mut self, span: Span, what: &str) -> Expr {
-        let message = format!("{what} not supported by this version");
-        self.error(Diagnostic::error(Code::E199, message).label(span, "not supported yet"));
+        let message = format!("{what} not run by this version yet");
+        self.error(Diagnostic::error(Code::E199, message).label(span, "not run yet"));
         failed(span)
     }
 }

@@ -31,11 +31,8 @@ pub fn analyse_program(program: &str) -> (Option<hir::Pipeline>, Diagnostics, So
     let end = program.len() as u32;
     let span = Span::new(file, end, end);
     let mut diagnostics = Diagnostics::new();
-    let source = cxl::Source {
-        text: program.to_owned(),
-        map: TextMap::identity(file, 0, end),
-        span: Span::new(file, 0, end),
-    };
+    let source =
+        cxl::Source { text: program.to_owned(), map: TextMap::identity(file, 0, end), span: Span::new(file, 0, end) };
     let program = parse_program(&source, &mut diagnostics);
     let pipeline = around(program, span);
     let analysed = analyse(&pipeline, &Options::default(), &mut diagnostics);
