@@ -3,7 +3,7 @@
 use super::names::{Found, Names};
 use super::paths;
 use crate::analysis::Options;
-use crate::analysis::check::{did_you_mean, list};
+use crate::analysis::check::{did_you_mean, there_are};
 use crate::analysis::hir::{ErrorHandling, NodeId, Rate, SourceErrorHandling};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span, Spanned};
 use crate::syntax::pipeline::ast::{self, DeadLetters, NodeKind, Pipeline, SourceDeadLetters};
@@ -86,9 +86,8 @@ fn no_source(name: &Spanned<String>, pipeline: &Pipeline, diagnostics: &mut Diag
     let is_source = |node: &&ast::Node| matches!(node.kind, NodeKind::Source(_));
     let sources: Vec<&str> = pipeline.nodes.iter().filter(is_source).map(|node| node.name.value.as_str()).collect();
     let message = format!("`per_source` has settings for `{}`, which is not a source", name.value);
-    let diagnostic = Diagnostic::error(Code::E317, message)
-        .label(name.span, "not a source")
-        .note(format!("the sources are {}", list(&sources)));
+    let diagnostic =
+        Diagnostic::error(Code::E317, message).label(name.span, "not a source").note(there_are("source", &sources));
     diagnostics.push(did_you_mean(diagnostic, &name.value, name.span, sources));
 }
 

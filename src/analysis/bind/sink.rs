@@ -1,7 +1,7 @@
 //! Sinks: which columns they write.
 
 use super::{Binder, Bound, paths};
-use crate::analysis::check::{Row, did_you_mean, list};
+use crate::analysis::check::{Row, did_you_mean, list, there_are};
 use crate::analysis::hir::{NodeKind, Sink, SinkColumn, SinkColumnSource};
 use crate::analysis::types::Kind;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
@@ -112,7 +112,7 @@ impl Columns<'_, '_> {
         let diagnostic =
             Diagnostic::error(Code::E365, format!("`mapping` reads `{}`, which can't exist", column.value))
                 .label(column.span, "no column of the input, and no other fields are carried")
-                .note(format!("the columns are {}", list(&names)));
+                .note(there_are("column", &names));
         let diagnostic = did_you_mean(diagnostic, &column.value, column.span, names);
         self.diagnostics.push(diagnostic);
     }
@@ -121,9 +121,9 @@ impl Columns<'_, '_> {
         let names = self.names();
         let message =
             format!("`mapping` reads the undeclared field `{}`, which `include_unmapped: false` drops", column.value);
-        let diagnostic = Diagnostic::error(Code::E364, message)
+        let diagnostic = Diagnostic::error(Code::E365, message)
             .label(column.span, "not a declared column")
-            .note(format!("the columns are {}", list(&names)));
+            .note(there_are("column", &names));
         let diagnostic = did_you_mean(diagnostic, &column.value, column.span, names);
         let help = "declare it in the source's schema, or set `include_unmapped: true`";
         let diagnostic = if diagnostic.help.is_none() { diagnostic.help(help) } else { diagnostic };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Binder, Bound};
-use crate::analysis::check::{Checker, Row, did_you_mean, list};
+use crate::analysis::check::{Checker, Row, did_you_mean, there_are};
 use crate::analysis::functions::Function;
 use crate::analysis::hir::{Expr, ExprKind, NodeKind, Transform, Validation};
 use crate::analysis::types::{Kind, Type};
@@ -55,7 +55,7 @@ impl Binder<'_> {
         let names: Vec<&str> = input.schema.columns.iter().map(|column| column.name.as_str()).collect();
         let diagnostic = Diagnostic::error(Code::E203, message)
             .label(field.span, "not a column of the input")
-            .note(format!("the columns here are {}", list(&names)));
+            .note(there_are("column", &names));
         self.diagnostics.push(did_you_mean(diagnostic, &field.value, field.span, names));
     }
 }

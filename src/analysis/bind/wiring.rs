@@ -118,7 +118,7 @@ impl<'a> Resolver<'a, '_> {
             None => (text, None),
         };
         match self.names.find(name) {
-            Found::Nothing => self.unknown_node(name, input, port),
+            Found::Nothing => self.unknown_node(reader, name, input, port),
             Found::Several => {}
             Found::Node(node) if node == reader => self.own_input(node, input.span),
             Found::Node(node) => return self.port(node, port, input.span),
@@ -134,12 +134,13 @@ impl<'a> Resolver<'a, '_> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn unknown_node(&mut self, name: &str, input: &Spanned<String>, port: Option<&str>) {
+    fn unknown_node(&mut self, reader: usize, name: &str, input: &Spanned<String>, port: Option<&str>) {
         if !self.pipeline.nodes_complete {
             return;
         }
-        let has_ports = |node: &&Node| !matches!(node.kind, NodeKind::Sink(_));
-        let candidates = self.pipeline.nodes.iter().filter(has_ports).map(|node| node.name.value.as_str());
+        let nodes = self.pipeline.nodes.iter().enumerate();
+        let readable = nodes.filter(|(index, node)| *index != reader && !matches!(node.kind, NodeKind::Sink(_)));
+        let candidates = readable.map(|(_, node)| node.name.value.as_str());
         let diagnostic = Diagnostic::error(Code::E004, format!("no node is called `{name}`"))
             .label(input.span, "not a node of this pipeline");
         let diagnostic = match closest(name, candidates.clone()) {
@@ -148,7 +149,10 @@ impl<'a> Resolver<'a, '_> {
                 let diagnostic = diagnostic.help(format!("did you mean `{replacement}`?"));
                 with_fix(diagnostic, input, replacement)
             }
-            None => diagnostic.note(format!("the nodes to read from are {}", list(&candidates.collect::<Vec<_>>()))),
+            None => match candidates.collect::<Vec<_>>().as_slice() {
+                [] => diagnostic.note("there is no other node to read from"),
+                names => diagnostic.note(format!("nodes to read from: {}", list(names))),
+            },
         };
         self.diagnostics.push(diagnostic);
     }
@@ -176,7 +180,12 @@ impl<'a> Resolver<'a, '_> {
             (Some(port), _) => format!("`{name}` has no port `{port}`"),
             (None, _) => format!("`{name}` is a route: its branches are read, not the route itself"),
         };
-        let mut diagnostic = Diagnostic::error(Code::E004, message).label(span, "no such port");
+        let label = match (port, ports) {
+            (_, []) => "has no rows to offer",
+            (Some(_), _) => "no such port",
+            (None, _) => "which branch?",
+        };
+        let mut diagnostic = Diagnostic::error(Code::E004, message).label(span, label);
         diagnostic = diagnostic.label(node.name.span, "the node");
         diagnostic = match (branches.as_slice(), ports) {
             (_, []) => diagnostic.help("read from the node in front of it"),

@@ -1,7 +1,7 @@
 //! Methods and calls.
 
-use super::describe::{article, operand};
-use super::names::{did_you_mean, list};
+use super::describe::{Help, article, operand, with_help};
+use super::names::did_you_mean;
 use super::unify::{convert, unify_kinds};
 use super::{Checker, failed};
 use crate::analysis::formats::{FormatUse, check_format, check_regex};
@@ -155,10 +155,10 @@ impl Checker<'_> {
         }
         let wanted = param.kinds.describe();
         let message = format!("`{}` of `{}` must be {wanted}, not {}", param.name, method.text, article(&arg.ty));
-        let help = conversion(param.kinds, &arg.ty.kind)
-            .map(|way| format!("write `{}.{way}()`", arg_ast.map_or("(…)".to_owned(), operand)));
+        let way = conversion(param.kinds, &arg.ty.kind).zip(arg_ast);
+        let help = way.and_then(|(way, arg_ast)| Help::method(arg_ast, way, ""));
         let label = format!("this is {}", article(&arg.ty));
-        self.error(Diagnostic::error(Code::E200, message).label(arg.span, label).help_opt(help));
+        self.error(with_help(Diagnostic::error(Code::E200, message).label(arg.span, label), help));
         false
     }
 
@@ -226,9 +226,7 @@ impl Checker<'_> {
             Some(_) if args.len() > 1 => diagnostic.help(format!("it is a method: write `{receiver}.{name}(…)`")),
             Some(_) => diagnostic.help(format!("it is a method: write `{receiver}.{name}()`")),
             None => {
-                let known = list(&AGGREGATES);
-                let diagnostic = diagnostic.note(format!("the functions are {known}, in aggregate nodes only"));
-                did_you_mean(diagnostic, name, function.span, AGGREGATES)
+                diagnostic.note("only aggregate nodes have functions; other work is done by methods: `value.method()`")
             }
         };
         self.error(diagnostic);

@@ -1,6 +1,7 @@
 //! Expressions and types in words, for messages.
 
 use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{Diagnostic, Fix, Span};
 use crate::syntax::cxl::ast::{Arg, Expr, ExprKind, Literal, Name};
 
 /// The text of an expression that binds as tightly as a method call, such as `order.amount` or `name.trim()`; a
@@ -49,6 +50,51 @@ pub(super) fn article(ty: &Type) -> String {
         Kind::Array(_) => format!("an {}", ty.kind),
         kind => format!("a {kind}"),
     }
+}
+
+/// What to do about a finding, and the replacement that does it.
+pub(super) struct Help {
+    /// What to do.
+    pub text: String,
+    /// The replacement, where it is certain.
+    pub fix: Option<Fix>,
+}
+
+impl Help {
+    /// Says what to do in words alone.
+    pub fn say(text: String) -> Option<Self> {
+        Some(Self { text, fix: None })
+    }
+
+    /// "write `operand.method()`", with a purpose behind it. A fix where the operand can take a method as it stands;
+    /// a literal is written in its other form instead, and what can't be converted gets no help.
+    pub fn method(expr: &Expr, method: &str, purpose: &str) -> Option<Self> {
+        let (shown, fix) = match (&expr.kind, method) {
+            (ExprKind::Literal(Literal::Int(_) | Literal::Float(_)), "to_string") => {
+                let shown = format!("\"{}\"", text(expr)?);
+                (shown.clone(), Some(Fix { span: expr.span, replacement: shown }))
+            }
+            (ExprKind::Literal(Literal::String(value)), "to_int" | "to_float") => {
+                value.parse::<f64>().ok()?;
+                (value.clone(), Some(Fix { span: expr.span, replacement: value.clone() }))
+            }
+            _ => {
+                let end = Span::new(expr.span.file, expr.span.end, expr.span.end);
+                let fix = text(expr).map(|_| Fix { span: end, replacement: format!(".{method}()") });
+                (format!("{}.{method}()", operand(expr)), fix)
+            }
+        };
+        Some(Self { text: format!("write `{shown}` {purpose}").trim_end().to_owned(), fix })
+    }
+}
+
+/// Adds help and fix, where there is any.
+pub(super) fn with_help(mut diagnostic: Diagnostic, help: Option<Help>) -> Diagnostic {
+    if let Some(Help { text, fix }) = help {
+        diagnostic = diagnostic.help(text);
+        diagnostic.fix = fix;
+    }
+    diagnostic
 }
 
 fn argument(arg: &Arg) -> Option<String> {

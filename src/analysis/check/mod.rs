@@ -16,7 +16,7 @@ use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 use crate::syntax::cxl::ast;
 
-pub(super) use names::{did_you_mean, list};
+pub(super) use names::{did_you_mean, list, there_are};
 
 /// The columns of an edge, as far as they are known.
 #[derive(Clone, Debug, Default)]

@@ -145,11 +145,11 @@ impl Checker<'_> {
     }
 
     fn unknown_scope(&mut self, scope: &Name, span: Span) -> Expr {
-        let message = format!("`${}` is not known", scope.text);
-        let diagnostic = Diagnostic::error(Code::E203, message)
+        let written = format!("${}", scope.text);
+        let diagnostic = Diagnostic::error(Code::E203, format!("`{written}` is not known"))
             .label(scope.span, "not known")
             .note("there are `$pipeline`, `$source` and `$vars`");
-        self.error(did_you_mean(diagnostic, &scope.text, scope.span, ["pipeline", "source", "vars"]));
+        self.error(did_you_mean(diagnostic, &written, scope.span, ["$pipeline", "$source", "$vars"]));
         failed(span)
     }
 
@@ -171,24 +171,33 @@ impl Checker<'_> {
 
     pub(super) fn report_unknown(&mut self, unknown: &Unknown) {
         let message = format!("unknown name `{}` in {}", unknown.name, self.place);
+        let mut spans = unknown.spans.clone();
+        spans.sort();
         let mut diagnostic = Diagnostic::error(Code::E203, message);
-        for (index, span) in unknown.spans.iter().enumerate() {
+        for (index, span) in spans.iter().enumerate() {
             diagnostic = diagnostic.label(*span, if index == 0 { "not known here" } else { "used here too" });
         }
         let columns: Vec<&str> = self.row.schema.columns.iter().map(|column| column.name.as_str()).collect();
-        if (1..=SHOWN_NAMES).contains(&columns.len()) {
-            diagnostic = diagnostic.note(format!("the columns here are {}", list(&columns)));
+        if columns.len() <= SHOWN_NAMES {
+            diagnostic = diagnostic.note(there_are("column", &columns));
         }
-        let slots = self.lets.iter().chain(&self.emits).map(|slot| slot.name.as_str());
-        let names: Vec<&str> = columns.into_iter().chain(slots).collect();
-        let mut diagnostic = did_you_mean(diagnostic, &unknown.name, unknown.spans[0], names);
-        if diagnostic.help.is_none() && self.row.schema.carries {
-            diagnostic = diagnostic.help(format!(
-                "if `{}` is a field of the input, declare it in the source's schema: CXL reads declared columns only",
-                unknown.name
-            ));
-        }
+        let diagnostic = self.suggest(diagnostic, &unknown.name, spans[0], columns);
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Says what may be meant by a name that is not known.
+    fn suggest(&self, diagnostic: Diagnostic, name: &str, span: Span, columns: Vec<&str>) -> Diagnostic {
+        let slots = || self.lets.iter().chain(&self.emits).map(|slot| slot.name.as_str());
+        if slots().any(|slot| slot == name) {
+            return diagnostic.help(format!("`{name}` is computed by the program, and can be read only further down"));
+        }
+        let diagnostic = did_you_mean(diagnostic, name, span, columns.into_iter().chain(slots()));
+        match diagnostic.help {
+            None if self.row.schema.carries => diagnostic.help(format!(
+                "if `{name}` is a field of the input, declare it in the source's schema: CXL reads declared columns only"
+            )),
+            _ => diagnostic,
+        }
     }
 }
 
@@ -212,6 +221,15 @@ pub(crate) fn list(names: &[&str]) -> String {
         None => "none".to_owned(),
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// What there is, for people: `` the columns are `a` and `b` ``.
+pub(crate) fn there_are(noun: &str, names: &[&str]) -> String {
+    match names {
+        [] => format!("there is no {noun}"),
+        [name] => format!("the only {noun} is `{name}`"),
+        names => format!("the {noun}s are {}", list(names)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Operators: which operands they take, and what their kinds become.
 
-use super::describe::{article, operand, text};
+use super::describe::{Help, article, operand, with_help};
 use super::unify::{convert, unify, unify_kinds, unify_or_any};
 use super::{Checker, failed};
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm, is_ordered};
@@ -37,7 +37,7 @@ impl Checker<'_> {
         if !(is_number(&value.ty.kind) || value.ty.kind == Kind::Any) {
             let message = format!("`-` needs a number, not {}", article(&value.ty));
             let diagnostic = Diagnostic::error(Code::E200, message).label(value.span, this_is(&value.ty));
-            self.error(diagnostic.help_opt(to_number(&value.ty.kind, operand_ast)));
+            self.error(diagnostic.help_opt(to_number(&value.ty.kind, &Kind::Int, operand_ast)));
             return failed(span);
         }
         Expr { ty: value.ty.clone(), kind: ExprKind::Negate(Box::new(value)), span }
@@ -56,7 +56,7 @@ impl Checker<'_> {
         let (left, right) = ((left, left_ast), (right, right_ast));
         match op {
             BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
-                self.arithmetic(op, op_span, left, right, span)
+                self.arithmetic(op, left, right, span)
             }
             BinaryOp::And | BinaryOp::Or => self.logic(op, left, right, span),
             BinaryOp::Coalesce => coalesce(left.0, right.0, span),
@@ -64,12 +64,12 @@ impl Checker<'_> {
         }
     }
 
-    fn arithmetic(&mut self, op: BinaryOp, op_span: Span, left: Operand, right: Operand, span: Span) -> Expr {
+    fn arithmetic(&mut self, op: BinaryOp, left: Operand, right: Operand, span: Span) -> Expr {
         if left.0.ty.is_error() || right.0.ty.is_error() {
             return failed(span);
         }
         let Some(kind) = arithmetic_kind(op, &left.0.ty.kind, &right.0.ty.kind) else {
-            self.report_arithmetic(op, op_span, &left, &right);
+            self.report_arithmetic(op, &left, &right);
             return failed(span);
         };
         let nullable = left.0.ty.nullable || right.0.ty.nullable;
@@ -83,31 +83,22 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Arithmetic { op, left, right }, ty, span }
     }
 
-    fn report_arithmetic(&mut self, op: BinaryOp, op_span: Span, left: &Operand, right: &Operand) {
+    fn report_arithmetic(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
         let (l, r) = (&left.0.ty, &right.0.ty);
         if mixes_decimal_and_float(&l.kind, &r.kind) {
             return self.report_decimal_with_float(op, left, right);
         }
         let wanted = if op == BinaryOp::Add { "two numbers or two strings" } else { "two numbers" };
         let message = format!("`{}` needs {wanted}, not {} and {}", op.symbol(), article(l), article(r));
-        let diagnostic = Diagnostic::error(Code::E200, message);
-        let (diagnostic, help) = match arithmetic_help(op, left, right) {
-            Some(help) => (diagnostic, Some(help)),
-            None => (diagnostic, None),
-        };
         let culprit_is_left = match op {
             BinaryOp::Add => l.kind != Kind::String && !is_number(&l.kind) || r.kind == Kind::String,
             _ => !is_number(&l.kind),
         };
         let (first, second) = if culprit_is_left { (left, right) } else { (right, left) };
-        let mut diagnostic =
-            diagnostic.label(first.0.span, this_is(&first.0.ty)).label(second.0.span, this_is(&second.0.ty));
-        if let Some(Help { text, fix }) = help {
-            diagnostic = diagnostic.help(text);
-            diagnostic.fix = fix;
-        }
-        let _ = op_span;
-        self.error(diagnostic);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(first.0.span, this_is(&first.0.ty))
+            .label(second.0.span, this_is(&second.0.ty));
+        self.error(with_help(diagnostic, arithmetic_help(op, left, right)));
     }
 
     fn report_decimal_with_float(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
@@ -159,14 +150,10 @@ impl Checker<'_> {
         let message = format!("{} can't be compared with {}", article(&left.0.ty), article(&right.0.ty));
         let (first, second) =
             if matches!(right.1.kind, ast::ExprKind::Literal(_)) { (right, left) } else { (left, right) };
-        let mut diagnostic = Diagnostic::error(Code::E200, message)
+        let diagnostic = Diagnostic::error(Code::E200, message)
             .label(first.0.span, this_is(&first.0.ty))
             .label(second.0.span, this_is(&second.0.ty));
-        if let Some(Help { text, fix }) = comparison_help(left, right).or_else(|| comparison_help(right, left)) {
-            diagnostic = diagnostic.help(text);
-            diagnostic.fix = fix;
-        }
-        self.error(diagnostic);
+        self.error(with_help(diagnostic, comparison_help(left, right).or_else(|| comparison_help(right, left))));
     }
 
     fn report_unordered(&mut self, op: BinaryOp, op_span: Span, left: &Operand, kind: &Kind) {
@@ -227,32 +214,13 @@ impl Checker<'_> {
     }
 }
 
-/// What to do, and the replacement that does it.
-struct Help {
-    text: String,
-    fix: Option<crate::diagnostics::Fix>,
-}
-
-impl Help {
-    fn say(text: String) -> Option<Self> {
-        Some(Self { text, fix: None })
-    }
-
-    /// "write `operand.method()`", as a fix where the operand can take a method as it stands.
-    fn method(expr: &ast::Expr, method: &str, purpose: &str) -> Option<Self> {
-        let end = Span::new(expr.span.file, expr.span.end, expr.span.end);
-        let fix = text(expr).map(|_| crate::diagnostics::Fix { span: end, replacement: format!(".{method}()") });
-        Some(Self { text: format!("write `{}.{method}()` {purpose}", operand(expr)), fix })
-    }
-}
-
 fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help> {
     let (l, r) = (&left.0.ty.kind, &right.0.ty.kind);
     match (op, l, r) {
         (BinaryOp::Add, Kind::String, _) => Help::method(right.1, "to_string", "to join texts"),
         (BinaryOp::Add, _, Kind::String) => Help::method(left.1, "to_string", "to join texts"),
-        (_, Kind::String, _) => Help::say(to_number(l, left.1)?),
-        (_, _, Kind::String) => Help::say(to_number(r, right.1)?),
+        (_, Kind::String, _) => Help::say(to_number(l, r, left.1)?),
+        (_, _, Kind::String) => Help::say(to_number(r, l, right.1)?),
         (BinaryOp::Add, Kind::Date | Kind::DateTime, Kind::Int) => {
             Help::say(format!("write `{}.add_days({})`", operand(left.1), operand(right.1)))
         }
@@ -280,7 +248,9 @@ fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
                 operand(left.1)
             ))
         }
-        (Kind::String, kind, _) if is_number(kind) => Help::say(to_number(&Kind::String, left.1)?),
+        (Kind::String, Kind::Int, _) => Help::method(left.1, "to_int", "to compare numbers"),
+        (Kind::String, Kind::Float, _) => Help::method(left.1, "to_float", "to compare numbers"),
+        (Kind::String, Kind::Decimal { .. }, _) => Help::method(left.1, "to_decimal", "to compare numbers"),
         (Kind::Date | Kind::DateTime, Kind::String, ast::ExprKind::Literal(Literal::String(text)))
             if chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() && text.len() == 10 =>
         {
@@ -301,9 +271,12 @@ fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
     }
 }
 
-fn to_number(kind: &Kind, expr: &ast::Expr) -> Option<String> {
+/// How to make a number of a value of `kind` that meets one of kind `other`.
+fn to_number(kind: &Kind, other: &Kind, expr: &ast::Expr) -> Option<String> {
     let shown = operand(expr);
     match kind {
+        Kind::String if *other == Kind::Float => Some(format!("write `{shown}.to_float()`")),
+        Kind::String if matches!(other, Kind::Decimal { .. }) => Some(format!("write `{shown}.to_decimal()`")),
         Kind::String => Some(format!("write `{shown}.to_int()`, `{shown}.to_float()` or `{shown}.to_decimal()`")),
         Kind::Bool => Some(format!("write `{shown}.to_int()` for 1 and 0")),
         _ => None,

@@ -1,0 +1,24 @@
+//! What analysis makes of good pipelines.
+
+use super::analyse;
+use crate::support::{assert_snapshot, path};
+use clinker::analysis::print;
+
+fn printed(name: &str) {
+    let text = std::fs::read_to_string(path(&format!("tests/cases/analysis/{name}.yaml"))).expect("the file is there");
+    let analysed = analyse(&text);
+    let found: Vec<_> = analysed.diagnostics.iter().map(|finding| finding.message.clone()).collect();
+    assert!(found.is_empty(), "{found:?}");
+    let pipeline = analysed.pipeline.expect("nothing was found");
+    assert_snapshot(&format!("analysis/{name}"), &print::pipeline(&pipeline));
+}
+
+#[test]
+fn a_pipeline_with_everything() {
+    printed("everything");
+}
+
+#[test]
+fn sinks_choose_their_columns() {
+    printed("sinks");
+}
