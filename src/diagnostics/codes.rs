@@ -90,6 +90,7 @@ codes! {
     E364 "E364" Sink "a sink's mapping is not usable";
     E365 "E365" Sink "a mapped column can't exist";
     E368 "E368" Errors "too many values do not fit their declared type";
+    E390 "E390" Errors "an internal error: a bug in the program";
     E391 "E391" Source "a file is not the CSV that its source declares";
     E392 "E392" Errors "an expression failed on a row";
     E393 "E393" Errors "a row failed a validation";
@@ -102,6 +103,7 @@ codes! {
     W318 "W318" Errors "dead letters are counted but not written";
     W365 "W365" Sink "a mapped column was on no record";
     W366 "W366" Sink "a mapped name takes the place of a carried column";
+    W393 "W393" Errors "a row does not hold a validation that only warns";
 }
 
 impl std::fmt::Display for Code {

@@ -4,18 +4,24 @@
 //! the rules that keep output bytes the same for any number of threads.
 
 pub mod batch;
+mod dlq;
 pub mod eval;
 pub mod fault;
 pub mod keys;
 pub mod memory;
-pub mod operators;
+mod operators;
+mod publish;
+mod run;
+mod sources;
+mod stages;
 pub mod value;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::plan::physical::PhysicalPlan;
 
 /// What the command line decides about a run.
@@ -133,6 +139,24 @@ pub struct Failure {
     pub exit_code: u8,
 }
 
+impl Failure {
+    /// A failure with a reason.
+    pub fn new(diagnostic: Diagnostic, exit_code: u8) -> Self {
+        Self { diagnostic: Some(Box::new(diagnostic)), exit_code }
+    }
+
+    /// Somebody asked the run to stop.
+    pub fn interrupted() -> Self {
+        Self { diagnostic: None, exit_code: 130 }
+    }
+
+    /// The program contradicted itself.
+    fn internal(text: &str) -> Self {
+        let diagnostic = Diagnostic::error(Code::E390, format!("internal error: {text}"));
+        Self::new(diagnostic.help("this is a bug; please report it with the pipeline"), 1)
+    }
+}
+
 /// What [`preflight`] is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
@@ -142,24 +166,32 @@ pub enum Mode {
     Run,
 }
 
-/// Looks at the files that a plan names, without opening one: inputs that are not there, outputs that could not be
-/// written, two of them that are one file. Gives what it found, errors and warnings.
+/// Looks at everything around a plan without reading a record: whether its inputs are there (E216, W216), whether
+/// its outputs can be written where they should (E322, E394), and before a run whether the memory limit is above the
+/// program's own size (E312). An error means that a run would be refused with exit code 1.
 pub fn preflight(plan: &PhysicalPlan, options: &Options, mode: Mode) -> Vec<Diagnostic> {
-    let _ = (plan, options, mode);
-    Vec::new()
+    run::Surroundings::look(plan, options, mode).findings
 }
 
 /// Bytes of all input files of each source, by the source's name. A source of which a file is not there, or has no
 /// length, is left out.
 pub fn input_bytes(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, u64> {
-    let _ = (plan, options);
-    BTreeMap::new()
+    sources::input_bytes(plan, &options.base_dir)
 }
 
 /// Runs a plan.
 ///
 /// Outputs appear all together at the end or not at all.
 pub fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observer) -> Result<Report, Failure> {
-    let _ = (plan, options, observer);
-    Err(Failure { diagnostic: None, exit_code: 1 })
+    run::run(plan, options, observer)
+}
+
+/// Locks a mutex. A panic in another worker ends the run anyway; here it must not become a second one.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits to be notified.
+fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,100 @@
+//! The dead letters of one block.
+
+use super::LetterShape;
+
+/// What happened, for a dead letter's own columns.
+pub(crate) struct Trigger<'a> {
+    /// The file of the row, as configured or matched.
+    pub file: &'a str,
+    /// Its source.
+    pub source: &'a str,
+    /// Its number in the file.
+    pub row: u64,
+    /// The column that was being computed or read; empty if none was.
+    pub field: &'a str,
+    /// The offending value; empty if the failure carries none.
+    pub value: &'a str,
+    /// The category.
+    pub category: &'a str,
+    /// The reason in words.
+    pub detail: String,
+    /// The exact text of a record that could not be typed; empty otherwise.
+    pub raw: &'a str,
+}
+
+/// The dead letters of a block. They are complete but for id and time, and in order once [`Letters::complete`] ran.
+#[derive(Default)]
+pub(crate) struct Letters {
+    marks: Vec<Mark>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Mark {
+    /// The record, as a position in the block.
+    position: u32,
+    /// The operator, as a position in the stage.
+    node: u32,
+    start: usize,
+    end: usize,
+}
+
+impl Letters {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.marks.clear();
+        self.bytes.clear();
+    }
+
+    /// Adds one that ends at `end` of what the writer wrote.
+    pub fn add(&mut self, position: u32, node: usize, end: usize) {
+        let start = self.marks.last().map_or(0, |mark| mark.end);
+        self.marks.push(Mark { position, node: node as u32, start, end });
+    }
+
+    /// Adds one that is counted but not written.
+    pub fn count(&mut self, position: u32, node: usize) {
+        let end = self.marks.last().map_or(0, |mark| mark.end);
+        self.add(position, node, end);
+    }
+
+    /// Takes over what the writer wrote, and puts the letters in order: by record, then by operator.
+    pub fn complete(&mut self, writer: LetterWriter) {
+        if let Some(csv) = writer.csv {
+            self.bytes = csv.into_inner().expect("writing to memory can't fail");
+        }
+        self.marks.sort_by_key(|mark| (mark.position, mark.node));
+    }
+
+    /// Those of the records up to `last`, in order: the text behind id and time, with its line end.
+    pub fn up_to(&self, last: u32) -> impl Iterator<Item = &[u8]> {
+        let end = self.marks.partition_point(|mark| mark.position <= last);
+        self.marks[..end].iter().map(|mark| &self.bytes[mark.start..mark.end])
+    }
+}
+
+/// Encodes dead letters, one behind the other.
+#[derive(Default)]
+pub(crate) struct LetterWriter {
+    csv: Option<csv::Writer<Vec<u8>>>,
+}
+
+impl LetterWriter {
+    /// Writes one but for its id and time; gives where it ends.
+    pub fn write(&mut self, shape: &LetterShape, trigger: &Trigger<'_>, cells: &[String]) -> usize {
+        let csv = self.csv.get_or_insert_with(|| csv::WriterBuilder::new().flexible(true).from_writer(Vec::new()));
+        let row = trigger.row.to_string();
+        let mut fields = vec![trigger.file, trigger.source, &row, trigger.field, trigger.value];
+        if shape.reason {
+            fields.extend([trigger.category, &trigger.detail]);
+        }
+        fields.extend([shape.stage.as_str(), &shape.route, "true"]);
+        if shape.record {
+            fields.push(trigger.raw);
+            fields.extend(cells.iter().map(String::as_str));
+        }
+        let written = csv.write_record(fields).and_then(|()| Ok(csv.flush()?));
+        written.expect("writing to memory can't fail");
+        csv.get_ref().len()
+    }
+}

@@ -1,0 +1,125 @@
+//! What the dead letters of one operator look like: known before the run.
+
+use crate::analysis::hir::Schema;
+use crate::exec::batch::{Batch, Column};
+use crate::exec::value::Value;
+use crate::formats::csv::Binding;
+use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
+
+/// The fixed parts of an operator's dead letters.
+#[derive(Debug)]
+pub(crate) struct LetterShape {
+    written: bool,
+    /// Whether category and detail are written.
+    pub reason: bool,
+    /// Whether raw text and record columns are written.
+    pub record: bool,
+    /// `_cxl_dlq_stage`
+    pub stage: String,
+    /// `_cxl_dlq_route`
+    pub route: String,
+    /// For each record column, where the operator's input has it.
+    cells: Vec<Cell>,
+}
+
+/// Where a record column comes from.
+#[derive(Clone, Copy, Debug)]
+enum Cell {
+    /// The operator's input has no such column.
+    Absent,
+    /// The input's column, and the source's column whose value it still holds, if it does.
+    Column(usize, Option<usize>),
+}
+
+impl LetterShape {
+    /// The shape for `operator` in the stage that `driver` drives; `route` is the branch of the last route passed.
+    pub fn new(plan: &PhysicalPlan, driver: OperatorId, operator: OperatorId, route: Option<&str>) -> Self {
+        let dead_letters = &plan.dead_letters;
+        let file = dead_letters.routes.iter().find(|(source, _)| *source == driver).and_then(|(_, file)| *file);
+        let file = file.map(|file| &dead_letters.files[file]);
+        let kind = &plan.operator(operator).kind;
+        let stage = match kind {
+            OperatorKind::Source(_) => "source".to_string(),
+            OperatorKind::Route(_) => "route_eval".to_string(),
+            OperatorKind::Transform(_) => format!("transform:{}", plan.operator(operator).name),
+            OperatorKind::Sink(_) | OperatorKind::Discard(_) => String::new(),
+        };
+        let columns = file.filter(|file| file.include_source_row).map(|file| file.columns.as_slice());
+        let schema = input_schema(kind);
+        let inputs = plan.inputs(operator);
+        let origin = |position: usize| {
+            let (_, edge) = inputs.first()?;
+            edge.provenance.origins.get(position).copied().flatten()
+        };
+        let cell = |name: &String| match schema.and_then(|schema| schema.position(name)) {
+            Some(position) => Cell::Column(position, origin(position)),
+            None => Cell::Absent,
+        };
+        Self {
+            written: file.is_some(),
+            reason: file.is_some_and(|file| file.include_reason),
+            record: columns.is_some(),
+            stage,
+            route: route.unwrap_or_default().to_string(),
+            cells: columns.unwrap_or_default().iter().map(cell).collect(),
+        }
+    }
+
+    /// Whether dead letters are written at all, or only counted.
+    pub fn is_written(&self) -> bool {
+        self.written
+    }
+
+    /// The record columns of a record that could not be typed: its cells as they stand in the file.
+    pub fn raw_cells(&self, fields: &[String], binding: &Binding) -> Vec<String> {
+        let text = |cell: &Cell| match cell {
+            Cell::Column(position, _) => fields.get(binding.declared[*position]).cloned().unwrap_or_default(),
+            Cell::Absent => String::new(),
+        };
+        self.cells.iter().map(text).collect()
+    }
+
+    /// The record columns of a row as it entered the operator. `decode_again` gives the record's source columns.
+    pub fn row_cells(&self, batch: &Batch, row: usize, decode_again: impl Fn() -> Vec<Option<Column>>) -> Vec<String> {
+        let mut again = None;
+        let mut text = |cell: &Cell| {
+            let Cell::Column(position, source) = cell else { return String::new() };
+            if let Some(column) = &batch.columns[*position] {
+                return cell_text(&column.value(row));
+            }
+            let Some(source) = source else { return String::new() };
+            let column = &again.get_or_insert_with(&decode_again)[*source];
+            column.as_ref().map(|column| cell_text(&column.value(0))).unwrap_or_default()
+        };
+        self.cells.iter().map(&mut text).collect()
+    }
+}
+
+fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
+    match kind {
+        OperatorKind::Source(spec) => Some(&spec.schema),
+        OperatorKind::Transform(spec) => Some(&spec.input),
+        OperatorKind::Route(spec) => Some(&spec.schema),
+        OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
+    }
+}
+
+/// A value as a dead letter shows it: as a sink would print it, arrays and maps as JSON.
+fn cell_text(value: &Value) -> String {
+    match value {
+        Value::Array(_) | Value::Map(_) => json(value).to_string(),
+        _ => value.to_string(),
+    }
+}
+
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(b) => (*b).into(),
+        Value::Int(i) => (*i).into(),
+        Value::Float(f) => (*f).into(),
+        Value::Array(items) => items.iter().map(json).collect(),
+        Value::Map(entries) => entries.iter().map(|(key, value)| (key.clone(), json(value))).collect(),
+        Value::Decimal { .. } | Value::String(_) | Value::Date(_) | Value::DateTime(_) => value.to_string().into(),
+    }
+}

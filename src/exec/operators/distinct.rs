@@ -1,0 +1,225 @@
+//! `distinct`: the set of keys seen so far, and the turnstile that lets blocks at it one after the other.
+
+use std::collections::BTreeSet;
+use std::hash::BuildHasher;
+use std::sync::{Condvar, Mutex};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::exec::batch::Bitmap;
+use crate::exec::eval::DistinctGate;
+use crate::exec::keys::Keys;
+use crate::exec::memory::{Arbitrator, Exceeded};
+use crate::exec::{Failure, lock, wait};
+
+/// One `distinct` statement of a stage. Blocks pass in order, so that the first row in input order wins.
+pub(crate) struct Turnstile<'p> {
+    name: &'p str,
+    span: Span,
+    state: Mutex<State<'p>>,
+    moved: Condvar,
+}
+
+struct State<'p> {
+    /// The block whose turn it is; all before it have left.
+    turn: u64,
+    /// Blocks that have left before their turn: they had nothing to ask.
+    left: BTreeSet<u64>,
+    seen: Seen<'p>,
+}
+
+impl<'p> Turnstile<'p> {
+    /// A turnstile before an empty set. `name` is what messages call it, `consumer` its place with the arbitrator.
+    pub fn new(name: &'p str, span: Span, consumer: usize, arbitrator: &'p Arbitrator) -> Self {
+        let seen = Seen::new(consumer, arbitrator);
+        let state = Mutex::new(State { turn: 0, left: BTreeSet::new(), seen });
+        Self { name, span, state, moved: Condvar::new() }
+    }
+
+    /// Lets `block` pass for good. It need not be its turn, and it may have left already.
+    pub fn leave(&self, block: u64) {
+        let mut state = lock(&self.state);
+        state.leave(block);
+        drop(state);
+        self.moved.notify_all();
+    }
+
+    fn admit(&self, block: u64, keys: &Keys, live: &Bitmap, last: bool) -> Result<Bitmap, Failure> {
+        let mut state = lock(&self.state);
+        while state.turn < block {
+            state = wait(&self.moved, state);
+        }
+        let mut first = vec![false; live.len()];
+        for row in live.set_indices() {
+            first[row] = state.seen.insert(keys.key(row)).map_err(|exceeded| self.failure(&exceeded))?;
+        }
+        if last {
+            state.leave(block);
+            drop(state);
+            self.moved.notify_all();
+        }
+        Ok(Bitmap::from(first))
+    }
+
+    fn failure(&self, exceeded: &Exceeded) -> Failure {
+        let Exceeded { used, limit, holders } = exceeded;
+        let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [distinct keys]", self.name);
+        let mut diagnostic = Diagnostic::error(Code::E310, message).label(self.span, "every key seen is kept");
+        for (name, held) in holders {
+            diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
+        }
+        let help = "raise `memory.limit` (or run with `--memory-limit`), or give `distinct` a shorter key";
+        Failure::new(diagnostic.help(help), 1)
+    }
+}
+
+impl State<'_> {
+    fn leave(&mut self, block: u64) {
+        if block >= self.turn {
+            self.left.insert(block);
+        }
+        while self.left.remove(&self.turn) {
+            self.turn += 1;
+        }
+    }
+}
+
+/// A block's way through the turnstiles of one transform.
+pub(crate) struct Gate<'a, 'p> {
+    /// Those of the transform, in statement order.
+    pub turnstiles: &'a [Turnstile<'p>],
+    /// The block.
+    pub block: u64,
+    /// Whether the block asks for the last time.
+    pub last: bool,
+}
+
+impl DistinctGate for Gate<'_, '_> {
+    fn admit(&mut self, statement: usize, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure> {
+        self.turnstiles[statement].admit(self.block, keys, live, self.last)
+    }
+}
+
+/// A set of keys. Every byte is reserved before it is taken.
+struct Seen<'p> {
+    table: HashTable<Entry>,
+    keys: Arena,
+    hasher: RandomState,
+    charge: Charge<'p>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: u64,
+    key: u64,
+}
+
+impl<'p> Seen<'p> {
+    fn new(consumer: usize, arbitrator: &'p Arbitrator) -> Self {
+        let charge = Charge { arbitrator, consumer, held: 0 };
+        Self { table: HashTable::new(), keys: Arena::default(), hasher: RandomState::default(), charge }
+    }
+
+    /// Adds a key; true if it is new.
+    fn insert(&mut self, key: &[u8]) -> Result<bool, Exceeded> {
+        let hash = self.hasher.hash_one(key);
+        let known = |entry: &Entry| entry.hash == hash && self.keys.get(entry.key) == key;
+        if self.table.find(hash, known).is_some() {
+            return Ok(false);
+        }
+        if self.table.len() == self.table.capacity() {
+            self.grow()?;
+        }
+        if let Some(bytes) = self.keys.needs(key) {
+            self.charge.take(bytes as u64)?;
+        }
+        let entry = Entry { hash, key: self.keys.push(key) };
+        self.table.insert_unique(hash, entry, |entry| entry.hash);
+        Ok(true)
+    }
+
+    /// Doubles the table. While its entries move, both the old and the new one are held.
+    fn grow(&mut self) -> Result<(), Exceeded> {
+        let (old, rows) = (table_bytes(self.table.capacity()), (self.table.len() * 2).max(14));
+        self.charge.take(table_bytes(rows))?;
+        self.table.reserve(rows - self.table.len(), |entry| entry.hash);
+        self.charge.give_back(old);
+        Ok(())
+    }
+}
+
+/// Bytes of a table with room for `rows`: an entry and a control byte for each slot, at most 7 of 8 of them filled.
+fn table_bytes(rows: usize) -> u64 {
+    if rows == 0 {
+        return 0;
+    }
+    let slots = (rows * 8).div_ceil(7).next_power_of_two();
+    (slots * (size_of::<Entry>() + 1)) as u64
+}
+
+/// Keys one behind the other in chunks, each with its length in front.
+#[derive(Default)]
+struct Arena {
+    chunks: Vec<Vec<u8>>,
+}
+
+/// A chunk never outgrows its first size, so its bytes never move.
+const CHUNK: usize = 1 << 20;
+const LENGTH: usize = size_of::<u32>();
+
+impl Arena {
+    /// The bytes of the new chunk that `key` needs, if it doesn't fit the last one.
+    fn needs(&self, key: &[u8]) -> Option<usize> {
+        let wanted = key.len() + LENGTH;
+        let fits = self.chunks.last().is_some_and(|last| last.capacity() - last.len() >= wanted);
+        // Chunks grow from 4 KiB on, so that a small set stays small.
+        (!fits).then(|| (4096usize << self.chunks.len().min(8)).min(CHUNK).max(wanted))
+    }
+
+    fn push(&mut self, key: &[u8]) -> u64 {
+        if let Some(bytes) = self.needs(key) {
+            self.chunks.push(Vec::with_capacity(bytes));
+        }
+        let number = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[number];
+        let start = chunk.len();
+        let length = u32::try_from(key.len()).expect("a key is made from one record, which is smaller than 4 GiB");
+        chunk.extend_from_slice(&length.to_le_bytes());
+        chunk.extend_from_slice(key);
+        (number as u64) << 32 | start as u64
+    }
+
+    fn get(&self, at: u64) -> &[u8] {
+        let (chunk, start) = (&self.chunks[(at >> 32) as usize], at as u32 as usize);
+        let (length, rest) = chunk[start..].split_first_chunk::<LENGTH>().expect("`push` puts a length first");
+        &rest[..u32::from_le_bytes(*length) as usize]
+    }
+}
+
+/// What a set holds with the arbitrator; given back when dropped.
+struct Charge<'p> {
+    arbitrator: &'p Arbitrator,
+    consumer: usize,
+    held: u64,
+}
+
+impl Charge<'_> {
+    fn take(&mut self, bytes: u64) -> Result<(), Exceeded> {
+        self.arbitrator.reserve(self.consumer, bytes)?;
+        self.held += bytes;
+        Ok(())
+    }
+
+    fn give_back(&mut self, bytes: u64) {
+        self.arbitrator.release(self.consumer, bytes);
+        self.held -= bytes;
+    }
+}
+
+impl Drop for Charge<'_> {
+    fn drop(&mut self) {
+        self.arbitrator.release(self.consumer, self.held);
+    }
+}

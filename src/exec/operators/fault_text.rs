@@ -1,0 +1,246 @@
+//! What to say about rows that failed: in dead letters, and in the message that stops a run.
+
+use crate::analysis::hir::{Encoding, SourceColumn};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::Failure;
+use crate::exec::batch::Batch;
+use crate::exec::dlq::Trigger;
+use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::sources::{Source, Ticket};
+use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaultKind};
+use crate::plan::physical::OperatorKind;
+
+use super::{TreeNode, operands};
+
+/// A record that could not be typed, and what its source says about it.
+pub(super) struct RecordText<'a> {
+    source: &'a Source<'a>,
+    ticket: &'a Ticket,
+    fault: &'a RecordFault,
+    row: u64,
+    /// The record as it stands in the file.
+    pub record: RawRecord,
+}
+
+impl<'a> RecordText<'a> {
+    /// What there is to say about `fault`.
+    pub fn new(
+        source: &'a Source<'a>,
+        ticket: &'a Ticket,
+        block: &Block,
+        fault: &'a RecordFault,
+        record: RawRecord,
+    ) -> Self {
+        let row = block.first_row + u64::from(fault.position);
+        Self { source, ticket, fault, row, record }
+    }
+
+    /// The cells of its dead letter that say what happened.
+    pub fn trigger(&self) -> Trigger<'_> {
+        Trigger {
+            file: self.file(),
+            source: &self.source.operator.name,
+            row: self.row,
+            field: self.column().map(|(column, _)| column.name.as_str()).unwrap_or_default(),
+            value: self.column().map(|(_, value)| value).unwrap_or_default(),
+            category: FaultKind::TypeError.category(),
+            detail: self.detail(),
+            raw: &self.record.text,
+        }
+    }
+
+    /// The failure that stops the run.
+    pub fn failure(&self) -> Failure {
+        let place = format!("{}, row {}, line {}", self.file(), self.row, self.record.line);
+        let diagnostic = match self.column() {
+            Some((column, value)) => {
+                let (name, reason, preview) = (&column.name, self.reason(), preview(value));
+                Diagnostic::error(Code::E126, format!("{place}: field '{name}' can't take '{preview}': {reason}"))
+                    .label(column.span, format!("declared as {}", column.ty))
+            }
+            None => Diagnostic::error(Code::E391, format!("{place}: {}", self.reason()))
+                .label(self.source.files[self.ticket.file as usize].span, "read here"),
+        };
+        let mut diagnostic = diagnostic.note(format!("read by source `{}`", self.source.operator.name));
+        if self.column().is_some() {
+            diagnostic = diagnostic.note(format!("the row is {}", preview(&self.record.text)));
+        }
+        let help = "mend the row; with `error_handling: { strategy: continue }` such rows become dead letters instead";
+        Failure::new(diagnostic.help(help), 4)
+    }
+
+    fn file(&self) -> &str {
+        &self.source.files[self.ticket.file as usize].display
+    }
+
+    /// The declared column that a value does not fit, and the value.
+    fn column(&self) -> Option<(&SourceColumn, &str)> {
+        let RecordFaultKind::Value { column, .. } = &self.fault.kind else { return None };
+        let field = self.ticket.decoder.binding.declared[*column];
+        let value = self.record.fields.get(field).map(String::as_str).unwrap_or_default();
+        Some((&self.source.spec.source.columns[*column], value))
+    }
+
+    fn reason(&self) -> String {
+        match &self.fault.kind {
+            RecordFaultKind::Width { expected, found } => format!("has {found} fields instead of {expected}"),
+            RecordFaultKind::Encoding { field } => {
+                let encoding = match self.source.spec.source.csv.encoding {
+                    Encoding::Utf8 => "UTF-8",
+                    Encoding::Latin1 => "ISO 8859-1",
+                };
+                format!("field {} is not valid {encoding}", field + 1)
+            }
+            RecordFaultKind::Value { reason, .. } => reason.clone(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        let (source, file, row, line) = (&self.source.operator.name, self.file(), self.row, self.record.line);
+        let place = format!("source '{source}', file '{file}', row {row}, line {line}");
+        let reason = self.reason();
+        let Some((column, value)) = self.column() else { return format!("[E391] {place}: {reason}") };
+        let (name, ty, bytes) = (&column.name, &column.ty, value.len());
+        let number = match &self.fault.kind {
+            RecordFaultKind::Value { column, .. } => self.ticket.decoder.binding.declared[*column] + 1,
+            _ => 0,
+        };
+        let unit = if bytes == 1 { "byte" } else { "bytes" };
+        let value = preview(value);
+        format!("[E126] {place}, column {number}, field '{name}', type {ty}: '{value}' ({bytes} {unit}): {reason}")
+    }
+}
+
+/// A row that failed at an operator.
+pub(super) struct FaultText<'a> {
+    /// The source of the row.
+    pub source: &'a Source<'a>,
+    /// The operator.
+    pub node: &'a TreeNode<'a>,
+    /// What the operator was given.
+    pub batch: &'a Batch,
+    /// What failed.
+    pub fault: &'a Fault,
+}
+
+impl FaultText<'_> {
+    /// The cells of its dead letter that say what happened.
+    pub fn trigger(&self) -> Trigger<'_> {
+        Trigger {
+            file: self.file(),
+            source: &self.source.operator.name,
+            row: self.row(),
+            field: self.fault.field.as_deref().unwrap_or_default(),
+            value: self.fault.value.as_deref().unwrap_or_default(),
+            category: self.fault.kind.category(),
+            detail: self.detail(),
+            raw: "",
+        }
+    }
+
+    /// The failure that stops the run; the row begins in physical line `line`.
+    pub fn failure(&self, line: u64) -> Failure {
+        let (code, help) = match self.fault.kind {
+            FaultKind::TypeError => (Code::E392, "guard the expression, or mend the row"),
+            FaultKind::ValidationFailed => (Code::E393, "mend the row, or let the validation only warn"),
+        };
+        let name = &self.node.operator.name;
+        let place = match &self.node.operator.kind {
+            OperatorKind::Route(_) => format!("in a condition of route `{name}`"),
+            _ => format!("in transform `{name}`"),
+        };
+        let mut diagnostic = Diagnostic::error(code, self.detail()).label(self.fault.span, place).note(format!(
+            "the row is row {} of {}, line {line}",
+            self.row(),
+            self.file()
+        ));
+        let operands = operands::of(self.node.operator, self.batch, self.fault);
+        if !operands.is_empty() {
+            diagnostic = diagnostic.note(format!("with {operands}"));
+        }
+        let rest = "; with `error_handling: { strategy: continue }` such rows become dead letters instead";
+        Failure::new(diagnostic.help(format!("{help}{rest}")), 3)
+    }
+
+    fn detail(&self) -> String {
+        match &self.fault.field {
+            Some(field) => format!("row {}: field '{field}': {}", self.row(), self.fault.message),
+            None => format!("row {}: {}", self.row(), self.fault.message),
+        }
+    }
+
+    fn row(&self) -> u64 {
+        self.batch.origin.file_row(self.fault.row)
+    }
+
+    fn file(&self) -> &str {
+        &self.source.files[self.batch.origin.file as usize].display
+    }
+}
+
+/// A row for which a `warn` validation did not hold.
+pub(super) fn warning(
+    source: &Source<'_>,
+    node: &TreeNode<'_>,
+    batch: &Batch,
+    row: usize,
+    validation: usize,
+) -> Diagnostic {
+    let file = &source.files[batch.origin.file as usize].display;
+    let message = format!("{file}, row {}: {}", batch.origin.file_row(row), validation_text(node, validation));
+    with_validation(Diagnostic::warning(Code::W393, message), node, validation)
+}
+
+/// How often a `warn` validation did not hold in all.
+pub(crate) fn warning_total(node: &TreeNode<'_>, validation: usize, count: u64) -> Diagnostic {
+    let rows = if count == 1 { "1 row".to_string() } else { format!("{count} rows") };
+    let message =
+        format!("transform `{}`: {rows} warned of: {}", node.operator.name, validation_text(node, validation));
+    with_validation(Diagnostic::warning(Code::W393, message), node, validation)
+}
+
+fn validation_text(node: &TreeNode<'_>, validation: usize) -> String {
+    let OperatorKind::Transform(spec) = &node.operator.kind else { return String::new() };
+    let validation = &spec.transform.validations[validation];
+    match &validation.name {
+        Some(name) => format!("{name}: {}", validation.message),
+        None => validation.message.clone(),
+    }
+}
+
+fn with_validation(diagnostic: Diagnostic, node: &TreeNode<'_>, validation: usize) -> Diagnostic {
+    match &node.operator.kind {
+        OperatorKind::Transform(spec) => diagnostic.label(spec.transform.validations[validation].span, "does not hold"),
+        _ => diagnostic,
+    }
+}
+
+/// A row that a sink's format can't show.
+pub(super) fn unwritable(
+    source: &Source<'_>,
+    node: &TreeNode<'_>,
+    batch: &Batch,
+    error: &EncodeError,
+    column: &str,
+) -> Failure {
+    let file = &source.files[batch.origin.file as usize].display;
+    let (row, name) = (batch.origin.file_row(error.row), &node.operator.name);
+    let message = format!("sink `{name}` can't write column '{column}' of row {row} of {file}: {}", error.reason);
+    Failure::new(Diagnostic::error(Code::E394, message).label(node.operator.span, "written here"), 4)
+}
+
+/// At most this many bytes of a value are shown.
+const PREVIEW: usize = 128;
+
+/// The beginning of a text on one line.
+pub(super) fn preview(text: &str) -> String {
+    let mut end = text.len().min(PREVIEW);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut shown = String::with_capacity(end);
+    for c in text[..end].chars() {
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown + if end < text.len() { "…" } else { "" }
+}

@@ -1,0 +1,102 @@
+//! The columns of a sink's file, complete once the headers of all files are known.
+
+use crate::analysis::hir::SinkColumnSource;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::sources::{CarriedNames, OpenSource};
+use crate::formats::csv::{EncodeColumn, EncodeSource};
+use crate::plan::physical::SinkOperator;
+
+/// What a sink writes.
+pub(crate) struct SinkColumns {
+    /// Every column, in order.
+    pub encoded: Vec<EncodeColumn>,
+    /// The header line; empty where the sink writes none.
+    pub header: Vec<u8>,
+    /// Mapped columns that no file has (W365), and carried columns that a mapped name displaces (W366).
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl SinkColumns {
+    /// The declared and mapped columns, then the carried ones.
+    pub fn new(spec: &SinkOperator, sources: &[OpenSource<'_>], names: &mut CarriedNames) -> Self {
+        let carried = reaching(spec, sources);
+        let mut columns = Self { encoded: Vec::new(), header: Vec::new(), warnings: Vec::new() };
+        for column in &spec.sink.columns {
+            let source = match &column.source {
+                SinkColumnSource::Column(position) => EncodeSource::Column(*position),
+                SinkColumnSource::Carried(name) => EncodeSource::Carried(names.id(name)),
+            };
+            columns.encoded.push(EncodeColumn { name: column.name.clone(), source, scale: column.scale });
+        }
+        columns.warn_of_missing(spec, &carried, names);
+        if spec.sink.append_carried {
+            columns.append(spec, &carried, names);
+        }
+        columns
+    }
+
+    fn append(&mut self, spec: &SinkOperator, carried: &[u32], names: &CarriedNames) {
+        for &id in carried {
+            let name = names.name(id);
+            let mapped = self.encoded.iter().any(|column| column.source == EncodeSource::Carried(id));
+            if mapped || spec.sink.exclude.iter().any(|excluded| excluded == name) {
+                continue;
+            }
+            match spec.sink.columns.iter().find(|column| column.name == name) {
+                None => {
+                    let (name, source) = (name.to_string(), EncodeSource::Carried(id));
+                    self.encoded.push(EncodeColumn { name, source, scale: None });
+                }
+                Some(column) if is_renamed(spec, &column.source, name) => self.warnings.push(
+                    Diagnostic::warning(
+                        Code::W366,
+                        format!("sink `{}`: the mapped column `{name}` takes the place of an undeclared column of that name", spec.sink.label),
+                    )
+                    .label(column.span, "this one is written")
+                    .help("map it to another name, or list the undeclared column in `exclude`"),
+                ),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn warn_of_missing(&mut self, spec: &SinkOperator, carried: &[u32], names: &mut CarriedNames) {
+        for column in &spec.sink.columns {
+            let SinkColumnSource::Carried(name) = &column.source else { continue };
+            if carried.contains(&names.id(name)) {
+                continue;
+            }
+            let message =
+                format!("sink `{}`: no input has a column `{name}`, so `{}` is empty", spec.sink.label, column.name);
+            let known = carried.iter().map(|id| names.name(*id));
+            let close = crate::diagnostics::suggest::closest(name, known);
+            self.warnings.push(
+                Diagnostic::warning(Code::W365, message)
+                    .label(column.span, "on no record")
+                    .help_opt(close.map(|close| format!("did you mean `{close}`?"))),
+            );
+        }
+    }
+}
+
+/// The undeclared fields that reach a sink: in order of sources, files and headers.
+fn reaching(spec: &SinkOperator, sources: &[OpenSource<'_>]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    for id in &spec.carried_sources {
+        let source = sources.iter().find(|source| source.source.id == *id);
+        for name in source.map(|source| source.carried.as_slice()).unwrap_or_default() {
+            if !ids.contains(name) {
+                ids.push(*name);
+            }
+        }
+    }
+    ids
+}
+
+/// Whether a sink's column shows something that has another name.
+fn is_renamed(spec: &SinkOperator, source: &SinkColumnSource, name: &str) -> bool {
+    match source {
+        SinkColumnSource::Column(position) => spec.schema.columns.get(*position).is_none_or(|c| c.name != name),
+        SinkColumnSource::Carried(other) => other != name,
+    }
+}

@@ -1,0 +1,94 @@
+//! The list of renames that a run writes down before the first of them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// All renames of one run.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct Journal {
+    /// In order.
+    pub moves: Vec<Move>,
+}
+
+/// One rename.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct Move {
+    /// The hidden file.
+    pub from: PathBuf,
+    /// Its destination.
+    pub to: PathBuf,
+    /// Where the destination's previous file is kept until all renames are done.
+    pub kept: PathBuf,
+}
+
+/// Follows the list when its run gave up and put the previous files back.
+const WITHDRAWN: &str = "withdrawn\n";
+
+impl Journal {
+    /// Writes the list as one line; it counts only once its line end is there.
+    pub fn write(&self, file: &mut File) -> io::Result<()> {
+        super::append_synced(file, &(serde_json::to_string(self)? + "\n"))
+    }
+
+    /// Notes that the run takes its renames back.
+    pub fn withdraw(file: &mut File) -> io::Result<()> {
+        super::append_synced(file, WITHDRAWN)
+    }
+
+    /// Completes what a killed run had begun, if its list is complete: all renames that are left, or all undoing.
+    pub fn recover(file: &mut File) -> io::Result<()> {
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let Some((list, rest)) = text.split_once('\n') else { return Ok(()) };
+        let Ok(journal) = serde_json::from_str::<Journal>(list) else { return Ok(()) };
+        if rest == WITHDRAWN {
+            journal.moves.iter().rev().for_each(Move::undo);
+        } else {
+            journal.moves.iter().try_for_each(Move::complete)?;
+        }
+        journal.moves.iter().for_each(Move::forget);
+        Ok(())
+    }
+}
+
+impl Move {
+    /// Keeps the previous file and puts the new one in its place.
+    pub fn perform(&self) -> io::Result<()> {
+        match std::fs::hard_link(&self.to, &self.kept) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Not every file system has hard links.
+            Err(_) => std::fs::rename(&self.to, &self.kept)?,
+        }
+        std::fs::rename(&self.from, &self.to)
+    }
+
+    /// Puts the new file in its place unless that was done already.
+    fn complete(&self) -> io::Result<()> {
+        if self.from.exists() { std::fs::rename(&self.from, &self.to) } else { Ok(()) }
+    }
+
+    /// Puts the previous file back, or removes the new one where there was none.
+    pub fn undo(&self) {
+        if self.kept.exists() {
+            let _ = std::fs::rename(&self.kept, &self.to);
+            // Where both still are one file, that did nothing.
+            remove(&self.kept);
+        } else if !self.from.exists() {
+            remove(&self.to);
+        }
+    }
+
+    /// Removes the files that only an unfinished publication needs.
+    pub fn forget(&self) {
+        remove(&self.kept);
+        remove(&self.from);
+    }
+}
+
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}

@@ -1,0 +1,217 @@
+//! Looks into every file before the first row is read: binds headers to schemas and gathers the undeclared names.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+
+use crate::analysis::hir::{Encoding, OnUnmapped};
+use crate::diagnostics::{Code, Diagnostic, suggest};
+use crate::exec::Failure;
+use crate::formats::csv::{Binding, BindingError, Block, Cutter, ReadError, bind};
+
+use super::{Source, SourceFile};
+
+/// The names of undeclared fields, interned for the run.
+#[derive(Default, Debug)]
+pub(crate) struct CarriedNames {
+    names: Vec<String>,
+    ids: HashMap<String, u32>,
+}
+
+impl CarriedNames {
+    /// The id of a name.
+    pub fn id(&mut self, name: &str) -> u32 {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(name.to_string());
+        self.ids.insert(name.to_string(), id);
+        id
+    }
+
+    /// The name of an id.
+    pub fn name(&self, id: u32) -> &str {
+        &self.names[id as usize]
+    }
+}
+
+/// A source whose files have been looked into.
+pub(crate) struct OpenSource<'p> {
+    /// The source.
+    pub source: Source<'p>,
+    /// What each of its files binds to.
+    pub files: Vec<BoundFile>,
+    /// The undeclared fields of all its files, in file and header order.
+    pub carried: Vec<u32>,
+}
+
+/// What a file's header binds to.
+pub(crate) struct BoundFile {
+    /// The fields of each column.
+    pub binding: Binding,
+    /// The ids of the extra fields, in the order of the binding; empty unless they are carried.
+    pub carried: Vec<u32>,
+    /// The opened file, for a pipe: it can't be opened a second time.
+    pub opened: Option<Cutter>,
+}
+
+/// Looks into all files of all sources.
+pub(crate) fn open_all<'p>(
+    sources: Vec<Source<'p>>,
+    names: &mut CarriedNames,
+    block_size: usize,
+) -> Result<Vec<OpenSource<'p>>, Failure> {
+    sources.into_iter().map(|source| open_source(source, names, block_size)).collect()
+}
+
+fn open_source<'p>(source: Source<'p>, names: &mut CarriedNames, block_size: usize) -> Result<OpenSource<'p>, Failure> {
+    let mut files = Vec::with_capacity(source.files.len());
+    let mut carried = Vec::new();
+    for file in &source.files {
+        let bound = open_file(&source, file, names, block_size)?;
+        carried.extend(bound.carried.iter().copied());
+        files.push(bound);
+    }
+    let mut seen = std::collections::HashSet::new();
+    carried.retain(|id| seen.insert(*id));
+    Ok(OpenSource { source, files, carried })
+}
+
+fn open_file(
+    source: &Source<'_>,
+    file: &SourceFile,
+    names: &mut CarriedNames,
+    block_size: usize,
+) -> Result<BoundFile, Failure> {
+    let spec = &source.spec.source;
+    let pipe = file.bytes == 0 && std::fs::metadata(&file.path).is_ok_and(|meta| !meta.is_file());
+    // Only the first bytes matter here; a pipe goes on from this very cutter.
+    let (mut cutter, header) = cutter(source, file, if pipe { block_size } else { 4096 })?;
+    if header.is_none() && !pipe {
+        cutter.next_block(&mut Block::default()).map_err(|error| read_failure(source, file, &error))?;
+    }
+    let declared = spec.columns.len();
+    let width = cutter.width().unwrap_or(declared);
+    let bound = bind(&spec.columns, header.as_deref(), width, source.spec.carries);
+    let binding = bound.map_err(|error| binding_failure(source, file, header.as_deref(), &error))?;
+    if spec.on_unmapped == OnUnmapped::Reject && !binding.extra.is_empty() {
+        return Err(rejected_fields(source, file, &binding));
+    }
+    let carried = match source.spec.carries {
+        true => binding.extra.iter().map(|(_, name)| names.id(name)).collect(),
+        false => Vec::new(),
+    };
+    Ok(BoundFile { binding, carried, opened: pipe.then_some(cutter) })
+}
+
+/// Opens a file for reading and skips its header.
+pub(super) fn cutter(
+    source: &Source<'_>,
+    file: &SourceFile,
+    block_size: usize,
+) -> Result<(Cutter, Option<Vec<String>>), Failure> {
+    let opened = File::open(&file.path).map_err(ReadError::Io);
+    let reader = opened.map(|file| Box::new(file) as Box<dyn Read + Send>);
+    let cutter = reader.and_then(|reader| Cutter::open(reader, &source.spec.source.csv, block_size));
+    cutter.map_err(|error| read_failure(source, file, &error))
+}
+
+/// What to say when a file can't be read on.
+pub(super) fn read_failure(source: &Source<'_>, file: &SourceFile, error: &ReadError) -> Failure {
+    let name = &file.display;
+    let csv = |message: String| Diagnostic::error(Code::E391, message);
+    let diagnostic = match error {
+        ReadError::Io(error) => Diagnostic::error(Code::E395, format!("{name} can't be read: {error}")),
+        ReadError::OpenQuote { line } => csv(format!("{name}, line {line}: the quote opened here is never closed"))
+            .help("close the quote, or double it where it is part of the text"),
+        ReadError::Empty => csv(format!("{name} is empty, but its first line should be a header"))
+            .help("a file without a header needs `options: { has_header: false }`"),
+        ReadError::HeaderEncoding { line } => {
+            let encoding = match source.spec.source.csv.encoding {
+                Encoding::Utf8 => "UTF-8",
+                Encoding::Latin1 => "ISO 8859-1",
+            };
+            csv(format!("{name}, line {line}: the header is not valid {encoding}"))
+                .help("`options.encoding` says how the file is encoded, such as `latin-1`")
+        }
+        ReadError::RecordTooLarge { line, bound } => {
+            csv(format!("{name}, line {line}: a single record is larger than {bound} bytes"))
+                .help("look for a quote that is opened in this line and closed far below, or never")
+        }
+    };
+    failure(diagnostic.label(file.span, format!("read by source `{}`", source.operator.name)))
+}
+
+fn binding_failure(source: &Source<'_>, file: &SourceFile, header: Option<&[String]>, error: &BindingError) -> Failure {
+    let (name, file_name) = (&source.operator.name, &file.display);
+    let column = |position: usize| &source.spec.source.columns[position];
+    let error_at = |message: String| Diagnostic::error(Code::E391, message);
+    let diagnostic = match error {
+        BindingError::Missing { column: position } => {
+            let wanted = &column(*position).header;
+            let names = header.unwrap_or_default();
+            let close = suggest::closest(wanted, names.iter().map(String::as_str));
+            error_at(format!("{file_name} has no column `{wanted}`, which source `{name}` declares"))
+                .label(column(*position).span, "declared here")
+                .note(format!("its header holds {}", quoted_list(names)))
+                .help_opt(close.map(|close| format!("did you mean `{close}`? `source_name` reads another header")))
+        }
+        BindingError::Duplicate { column: position, positions: (first, second) } => {
+            let wanted = &column(*position).header;
+            error_at(format!(
+                "{file_name} has two columns `{wanted}`, as number {} and number {}",
+                first + 1,
+                second + 1
+            ))
+            .label(column(*position).span, "can't tell which one is meant")
+            .help("rename one of them in the file's header")
+        }
+        BindingError::TooNarrow { found } => {
+            let declared = source.spec.source.columns.len();
+            error_at(format!("{file_name} has rows of {found} fields, but source `{name}` declares {declared}"))
+                .label(file.span, "read without a header, by position")
+        }
+        BindingError::DuplicateExtra { name: extra, positions: (first, second) } => error_at(format!(
+            "{file_name} has two columns `{extra}`, as number {} and number {}, and both would be carried along",
+            first + 1,
+            second + 1
+        ))
+        .label(file.span, format!("read by source `{name}`"))
+        .help("rename one of them in the file's header, or leave undeclared columns out with `on_unmapped: { mode: drop }`"),
+    };
+    failure(diagnostic)
+}
+
+fn rejected_fields(source: &Source<'_>, file: &SourceFile, binding: &Binding) -> Failure {
+    let names: Vec<String> = binding.extra.iter().map(|(_, name)| name.clone()).collect();
+    let subject = if names.len() == 1 { "a column" } else { "columns" };
+    let message = format!(
+        "{} has {subject} that source `{}` does not declare: {}",
+        file.display,
+        source.operator.name,
+        quoted_list(&names)
+    );
+    failure(
+        Diagnostic::error(Code::E391, message)
+            .label(file.span, "undeclared columns are refused here")
+            .help("declare them in `schema`, or let them pass with `on_unmapped: { mode: auto_widen }`"),
+    )
+}
+
+/// Names for a message: the first dozen.
+fn quoted_list(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    if names.is_empty() {
+        return "nothing".to_string();
+    }
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{}`", name.escape_debug())).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn failure(diagnostic: Diagnostic) -> Failure {
+    Failure::new(diagnostic, 4)
+}

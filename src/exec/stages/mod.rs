@@ -1,0 +1,122 @@
+//! Runs a stage: one source and the tree of operators below it, by all workers at once.
+//!
+//! A worker takes the next block under one lock and carries it through the whole tree. Results go into a ring in
+//! block order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At
+//! most two blocks a worker are on their way. Nothing a block comes to depends on another block, except through
+//! [`crate::exec::operators::Turnstile`], which blocks pass in order; so output never depends on how threads meet.
+
+mod finisher;
+mod ring;
+
+pub(crate) use finisher::{Finisher, Progress, StageTotals};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use crate::exec::operators::{BlockResult, Pass, Tree};
+use crate::exec::sources::{BoundFile, Feed, Source};
+use crate::exec::{Failure, Observer, Options, lock};
+use crate::formats::csv::{Block, Index};
+
+use ring::Ring;
+
+/// A stage at work.
+struct Stage<'a, 'p> {
+    tree: &'a Tree<'p>,
+    source: &'a Source<'p>,
+    feed: Mutex<Feed<'a, 'p>>,
+    ring: Ring,
+    finisher: Mutex<Finisher<'a, 'p>>,
+    observer: &'a dyn Observer,
+}
+
+/// Runs a stage to its end. The failure is that of the first block that failed.
+pub(crate) fn run<'a, 'p>(
+    tree: &'a Tree<'p>,
+    source: &'a Source<'p>,
+    files: Vec<BoundFile>,
+    finisher: Finisher<'a, 'p>,
+    options: &Options,
+    observer: &'a dyn Observer,
+) -> Result<StageTotals, Failure> {
+    let threads = options.threads.max(1);
+    let stage = Stage {
+        tree,
+        source,
+        feed: Mutex::new(Feed::new(source, files, options.block_size)),
+        ring: Ring::new(2 * threads),
+        finisher: Mutex::new(finisher),
+        observer,
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| stage.work());
+        }
+        stage.work();
+    });
+    let Stage { ring, finisher, .. } = stage;
+    if ring.was_interrupted() {
+        return Err(Failure::interrupted());
+    }
+    finisher.into_inner().unwrap_or_else(PoisonError::into_inner).complete()
+}
+
+impl Stage<'_, '_> {
+    /// Takes blocks until there are no more.
+    fn work(&self) {
+        let (mut block, mut index) = (Block::default(), Index::default());
+        while let Some(mut result) = self.ring.enter(|| self.observer.interrupted()) {
+            let Some(number) = self.step(&mut block, &mut index, &mut result) else {
+                self.ring.end(result);
+                break;
+            };
+            self.ring.hand_in(number, result, |result| self.finish(result));
+        }
+    }
+
+    /// Takes the next block through the tree. Gives its number; `None` behind the last block.
+    fn step(&self, block: &mut Block, index: &mut Index, result: &mut BlockResult) -> Option<u64> {
+        let ticket = {
+            let mut feed = lock(&self.feed);
+            let number = feed.next_index();
+            match contained(|| feed.next(block)) {
+                Ok(Some(ticket)) => ticket,
+                Ok(None) => return None,
+                Err(failure) => {
+                    // The failure takes the number of the block that it keeps from being made.
+                    feed.close();
+                    result.fail(failure);
+                    return Some(number);
+                }
+            }
+        };
+        let passed = contained(|| {
+            Pass::run(self.tree, self.source, &ticket, block, index, result);
+            Ok(())
+        });
+        if let Err(failure) = passed {
+            result.fail(failure);
+        }
+        // Whatever became of the block, those behind it must not wait for it.
+        self.tree.turnstiles.iter().for_each(|turnstile| turnstile.leave(ticket.index));
+        Some(ticket.index)
+    }
+
+    /// Writes what a block came to. False ends the stage: something failed.
+    fn finish(&self, result: &mut BlockResult) -> bool {
+        let mut finisher = lock(&self.finisher);
+        if let Err(failure) = contained(|| finisher.finish(result)) {
+            finisher.fail(failure);
+        }
+        !finisher.has_failed()
+    }
+}
+
+/// Runs a step of a worker. A panic becomes a failure, so that other workers don't wait for ever and the hidden files
+/// of the outputs are removed.
+fn contained<T>(step: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(Failure::internal(text.unwrap_or("no reason given")))
+    })
+}
