@@ -65,7 +65,11 @@ impl<'a> RecordText<'a> {
         if self.column().is_some() {
             diagnostic = diagnostic.note(format!("the row is {}", preview(&self.record.text)));
         }
-        let help = "mend the row; with `error_handling: { strategy: continue }` such rows become dead letters instead";
+        let encoding = match &self.fault.kind {
+            RecordFaultKind::Encoding { .. } => " (or say how the file is encoded with `options.encoding`)",
+            _ => "",
+        };
+        let help = format!("mend the row{encoding}, or set `strategy: continue` to make such rows dead letters");
         Failure::new(diagnostic.help(help), 4)
     }
 
@@ -83,7 +87,7 @@ impl<'a> RecordText<'a> {
 
     fn reason(&self) -> String {
         match &self.fault.kind {
-            RecordFaultKind::Width { expected, found } => format!("has {found} fields instead of {expected}"),
+            RecordFaultKind::Width { expected, found } => format!("{found} fields instead of {expected}"),
             RecordFaultKind::Encoding { field } => {
                 let encoding = match self.source.spec.source.csv.encoding {
                     Encoding::Utf8 => "UTF-8",
@@ -140,9 +144,9 @@ impl FaultText<'_> {
 
     /// The failure that stops the run; the row begins in physical line `line`.
     pub fn failure(&self, line: u64) -> Failure {
-        let (code, help) = match self.fault.kind {
-            FaultKind::TypeError => (Code::E392, "guard the expression, or mend the row"),
-            FaultKind::ValidationFailed => (Code::E393, "mend the row, or let the validation only warn"),
+        let code = match self.fault.kind {
+            FaultKind::TypeError => Code::E392,
+            FaultKind::ValidationFailed => Code::E393,
         };
         let name = &self.node.operator.name;
         let place = match &self.node.operator.kind {
@@ -150,7 +154,7 @@ impl FaultText<'_> {
             _ => format!("in transform `{name}`"),
         };
         let mut diagnostic = Diagnostic::error(code, self.detail()).label(self.fault.span, place).note(format!(
-            "the row is row {} of {}, line {line}",
+            "row {} of {}, line {line}",
             self.row(),
             self.file()
         ));
@@ -158,8 +162,13 @@ impl FaultText<'_> {
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));
         }
-        let rest = "; with `error_handling: { strategy: continue }` such rows become dead letters instead";
-        Failure::new(diagnostic.help(format!("{help}{rest}")), 3)
+        let help = match self.fault.kind {
+            FaultKind::TypeError => "guard the expression, or set `strategy: continue` to make such rows dead letters",
+            FaultKind::ValidationFailed => {
+                "let the validation only warn, or set `strategy: continue` to make such rows dead letters"
+            }
+        };
+        Failure::new(diagnostic.help(help), 3)
     }
 
     fn detail(&self) -> String {

@@ -60,6 +60,8 @@ impl Move {
         match std::fs::hard_link(&self.to, &self.kept) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // A folder has taken the place.
+            Err(_) if self.to.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             // Not every file system has hard links.
             Err(_) => std::fs::rename(&self.to, &self.kept)?,
         }

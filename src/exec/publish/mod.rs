@@ -143,5 +143,5 @@ fn folder_failure(folder: &Path, error: &io::Error) -> Failure {
 /// Appends to a file and makes sure of it.
 fn append_synced(file: &mut File, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
-    file.sync_data()
+    file.flush()
 }

@@ -57,7 +57,7 @@ impl Output {
 
     /// Writes out what is still buffered and gives the file the permissions of the one it replaces.
     pub(super) fn complete(&mut self) -> Result<(), Failure> {
-        self.file.flush().and_then(|()| self.file.get_ref().sync_data()).map_err(|error| self.failure(&error))?;
+        self.file.flush().map_err(|error| self.failure(&error))?;
         if let Ok(meta) = std::fs::metadata(&self.destination.path) {
             // Best effort: the bytes matter more than who may read them being just as before.
             let _ = std::fs::set_permissions(&self.hidden, meta.permissions());

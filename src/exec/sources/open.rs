@@ -7,7 +7,7 @@ use std::io::Read;
 use crate::analysis::hir::{Encoding, OnUnmapped};
 use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::exec::Failure;
-use crate::formats::csv::{Binding, BindingError, Block, Cutter, ReadError, bind};
+use crate::formats::csv::{Binding, BindingError, Cutter, ReadError, bind};
 
 use super::{Source, SourceFile};
 
@@ -87,10 +87,7 @@ fn open_file(
     let spec = &source.spec.source;
     let pipe = file.bytes == 0 && std::fs::metadata(&file.path).is_ok_and(|meta| !meta.is_file());
     // Only the first bytes matter here; a pipe goes on from this very cutter.
-    let (mut cutter, header) = cutter(source, file, if pipe { block_size } else { 4096 })?;
-    if header.is_none() && !pipe {
-        cutter.next_block(&mut Block::default()).map_err(|error| read_failure(source, file, &error))?;
-    }
+    let (cutter, header) = cutter(source, file, if pipe { block_size } else { 4096 })?;
     let declared = spec.columns.len();
     let width = cutter.width().unwrap_or(declared);
     let bound = bind(&spec.columns, header.as_deref(), width, source.spec.carries);

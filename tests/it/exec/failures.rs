@@ -1,0 +1,128 @@
+//! `fail_fast`, and inputs that stop a run: what is said, and that nothing is published.
+
+use super::lab::Lab;
+use crate::support::assert_snapshot;
+
+const TRIPS: &str = r#"
+pipeline: { name: trips }
+nodes:
+  - type: source
+    name: trips
+    config:
+      type: csv
+      path: trips.csv
+      schema:
+        - { name: km, type: int }
+        - { name: mins, type: int }
+        - { name: driver, type: string, source_name: Driver }
+  - type: route
+    name: split
+    input: trips
+    config: { conditions: { far: "km / (mins - 9) != 0" }, default: near }
+  - type: transform
+    name: pace
+    input: split.far
+    config:
+      validations: [ { check: "km < 1000", message: too far } ]
+      cxl: |
+        let hours = mins - 5
+        emit speed = km * 60 / hours
+  - { type: sink, name: far, input: pace, config: { type: csv, path: far.csv } }
+  - { type: sink, name: near, input: split.near, config: { type: csv, path: near.csv } }
+"#;
+
+#[test]
+fn failures_name_the_place_and_the_cause() {
+    let cases: [(&str, &[u8]); 12] = [
+        ("a value of another type", b"km,mins,Driver\n30,20,Ana\n5,1O,Bo\n"),
+        ("an empty cell", b"km,mins,Driver\n30,20,\"Ana\nmaria\"\n,10,Bo\n"),
+        ("too few fields", b"km,mins,Driver\n30,20\n"),
+        ("not UTF-8", b"km,mins,Driver\n30,20,Ren\xe9\n"),
+        ("an open quote", b"km,mins,Driver\n30,20,Ana\n30,20,\"Bo\n30,20,Cy\n"),
+        ("an expression", b"km,mins,Driver\n30,20,Ana\n30,5,Bo\n"),
+        ("a condition", b"km,mins,Driver\n30,9,Ana\n"),
+        ("a validation", b"km,mins,Driver\n3000,20,Ana\n"),
+        ("no file content", b""),
+        ("a column that is not there", b"km,minutes,driver\n1,2,Ana\n"),
+        ("a column that is there twice", b"km,mins,Driver,mins\n1,2,Ana,3\n"),
+        ("a header in another encoding", b"km,mins,Driver,Stra\xdfe\n1,2,Ana,x\n"),
+    ];
+    let mut text = String::new();
+    for (name, csv) in cases {
+        let lab = Lab::new(&[]);
+        lab.write("trips.csv", csv);
+        text += &format!("--- {name}\n{}\n", lab.failure(TRIPS));
+        assert_eq!(lab.names(), ["trips.csv"], "{name}: nothing is left behind");
+    }
+    assert_snapshot("exec/failures", &text);
+}
+
+#[test]
+fn some_inputs_stop_a_run_that_continues_on_errors() {
+    let pipeline = TRIPS.to_string() + "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n";
+    for csv in ["km,mins,Driver\n30,20,Ana\n30,20,\"Bo\n", "km,Driver\n1,Ana\n", ""] {
+        let lab = Lab::new(&[("trips.csv", csv)]);
+        let failure = lab.run(&pipeline).expect_err("the run stops");
+        assert_eq!(failure.exit_code, 4, "{csv}");
+        assert_eq!(lab.names(), ["trips.csv"]);
+    }
+}
+
+#[test]
+fn undeclared_columns_can_be_refused() {
+    let pipeline = TRIPS.replace("path: trips.csv", "path: trips.csv\n      on_unmapped: { mode: reject }");
+    let lab = Lab::new(&[("trips.csv", "km,a,mins,Driver,b\n1,,2,,\n")]);
+    assert_snapshot("exec/refused_columns", &lab.failure(&pipeline));
+}
+
+/// Whatever the scheduling, the failure that is reported is the first by row, and for one row the first in the plan.
+#[test]
+fn the_first_failure_is_reported() {
+    let mut rows: String = (0..500).map(|n| format!("{n},20,Driver {n}\n")).collect();
+    rows += "30,5,fails in the transform\n30,9,fails in the route\nx,1,can't be typed\n";
+    for (threads, block_size, batch_size) in [(1, 1 << 20, 2048), (3, 64, 2), (7, 1, 1), (2, 700, 2048)] {
+        let mut lab = Lab::new(&[("trips.csv", &format!("km,mins,Driver\n{}{rows}", rows.repeat(0)))]);
+        (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
+        let failure = lab.run(TRIPS).expect_err("the run fails");
+        let message = failure.diagnostic.expect("a reason").message;
+        assert_eq!(message, "row 501: field 'speed': division by zero");
+    }
+}
+
+#[test]
+fn a_file_that_goes_away_stops_the_run() {
+    let pipeline = TRIPS.replace("path: trips.csv", "paths: [trips.csv, more.csv]");
+    let rows = "1,20,Ana\n".repeat(100);
+    let mut lab = Lab::new(&[("trips.csv", &format!("km,mins,Driver\n{rows}")), ("more.csv", "km,mins,Driver\n")]);
+    (lab.options.threads, lab.options.block_size) = (1, 100);
+    struct Remover(std::path::PathBuf);
+    impl clinker::exec::Observer for Remover {
+        fn progress(&self, _: u64, _: u64, _: u64) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+    let failure = lab.run_observed(&pipeline, &Remover(lab.path("more.csv"))).expect_err("the run fails");
+    assert_eq!(failure.exit_code, 4);
+    let message = failure.diagnostic.expect("a reason").message;
+    assert!(message.starts_with("more.csv can't be read: "), "{message}");
+    assert_eq!(lab.names(), ["trips.csv"]);
+}
+
+#[test]
+fn a_panic_is_contained() {
+    struct Clumsy;
+    impl clinker::exec::Observer for Clumsy {
+        fn progress(&self, rows: u64, _: u64, _: u64) {
+            assert!(rows < 50, "clumsy at row {rows}");
+        }
+    }
+    for threads in [1, 7] {
+        let mut lab = Lab::new(&[("trips.csv", &format!("km,mins,Driver\n{}", "1,20,Ana\n".repeat(100)))]);
+        (lab.options.threads, lab.options.block_size) = (threads, 20);
+        let failure = lab.run_observed(TRIPS, &Clumsy).expect_err("the run fails");
+        assert_eq!(failure.exit_code, 1);
+        let message = failure.diagnostic.expect("a reason").message;
+        assert!(message.starts_with("internal error: clumsy at row "), "{message}");
+        assert_eq!(lab.names(), ["trips.csv"]);
+    }
+}

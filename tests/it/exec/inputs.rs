@@ -1,0 +1,122 @@
+//! Which files a source reads, and what becomes of columns that no schema declares.
+
+use clinker::exec::Mode;
+
+use super::lab::Lab;
+use crate::support::assert_snapshot;
+
+fn pipeline(matcher: &str) -> String {
+    format!(
+        r#"
+pipeline: {{ name: files }}
+nodes:
+  - {{ type: source, name: days, config: {{ type: csv, {matcher}, schema: [ {{ name: n, type: int }} ] }} }}
+  - type: transform
+    name: place
+    input: days
+    config: {{ cxl: "emit file = $source.file\nemit row = $source.row" }}
+  - {{ type: sink, name: all, input: place, config: {{ type: csv, path: out.csv }} }}
+"#
+    )
+}
+
+#[test]
+fn matchers_find_files_in_name_order() {
+    let cases = [
+        ("path: in/b.csv", "n,file,row\n2,in/b.csv,1\n"),
+        ("paths: [in/b.csv, ./in/a.csv, in/b.csv]", "n,file,row\n2,in/b.csv,1\n1,./in/a.csv,2\n2,in/b.csv,3\n"),
+        ("glob: in/*.csv", "n,file,row\n9,in/B.csv,1\n1,in/a.csv,2\n10,in/a1.csv,3\n2,in/b.csv,4\n"),
+        ("glob: './in/[ab].csv'", "n,file,row\n1,in/a.csv,1\n2,in/b.csv,2\n"),
+        ("glob: '**/[ac].csv'", "n,file,row\n1,in/a.csv,1\n3,in/deep/c.csv,2\n"),
+        (r#"regex: 'in/[a-z]+\.csv'"#, "n,file,row\n1,in/a.csv,1\n2,in/b.csv,2\n"),
+        (r#"regex: '(in/)?deep/c\.csv|in/deep/c\.csv'"#, "n,file,row\n3,in/deep/c.csv,1\n"),
+    ];
+    for (matcher, expected) in cases {
+        let lab = Lab::new(&[
+            ("in/a.csv", "n\n1\n"),
+            ("in/b.csv", "n\n2\n"),
+            ("in/B.csv", "n\n9\n"),
+            ("in/a1.csv", "n\n10\n"),
+            ("in/.hidden.csv", "n\n4\n"),
+            ("in/folder.csv/x", ""),
+            ("in/deep/c.csv", "n\n3\n"),
+        ]);
+        lab.run(&pipeline(matcher)).unwrap_or_else(|failure| panic!("{matcher}: {failure:?}"));
+        assert_eq!(lab.read("out.csv"), expected, "{matcher}");
+    }
+}
+
+#[test]
+fn missing_inputs_are_warned_of_in_a_check_and_refused_before_a_run() {
+    let lab = Lab::new(&[("orders.csv", ""), ("in/x.csv", "")]);
+    let mut text = String::new();
+    for matcher in ["path: order.csv", "paths: [in, gone/a.csv]", "glob: 'in/*.txt'", "regex: 'nothing'"] {
+        for mode in [Mode::Check, Mode::Run] {
+            text += &format!("--- {mode:?} {matcher}\n{}\n", lab.preflight(&pipeline(matcher), mode));
+        }
+        assert_eq!(lab.run(&pipeline(matcher)).expect_err("refused").exit_code, 1);
+    }
+    assert_snapshot("exec/missing_inputs", &text);
+}
+
+#[test]
+fn many_files_are_read_one_at_a_time() {
+    let lab = Lab::new(&[]);
+    for n in 0..3000 {
+        lab.write(&format!("in/{n:05}.csv"), format!("n,extra{}\n{n},x\n", n % 3));
+    }
+    let report = lab.run(&pipeline("glob: in/*.csv")).expect("the run completes");
+    assert_eq!((report.total, report.ok), (3000, 3000));
+    let out = lab.read("out.csv");
+    let mut lines = out.lines();
+    assert_eq!(lines.next(), Some("n,file,row,extra0,extra1,extra2"));
+    assert_eq!(lines.nth(4), Some("4,in/00004.csv,5,,x,"));
+}
+
+#[test]
+fn carried_columns_are_the_union_of_all_headers() {
+    let pipeline = pipeline("paths: [a.csv, b.csv, c.csv]");
+    let lab = Lab::new(&[
+        ("a.csv", "x,n,y\n\"1,5\",1,\n"),
+        ("b.csv", "z,y,n\nzz,yy,2\n\"z\nz\",,3\n"),
+        ("c.csv", "n,late\n"), // Its column is there although no row has it.
+    ]);
+    lab.run(&pipeline).expect("the run completes");
+    let expected = "n,file,row,x,y,z,late\n1,a.csv,1,\"1,5\",,,\n2,b.csv,2,,yy,zz,\n3,b.csv,3,,,\"z\nz\",\n";
+    assert_eq!(lab.read("out.csv"), expected);
+}
+
+#[test]
+fn files_without_rows_are_inputs_like_any_other() {
+    for rows in ["", "\n\n"] {
+        let lab = Lab::new(&[("a.csv", &format!("n{rows}")), ("b.csv", "n\n1\n")]);
+        lab.run(&pipeline("paths: [a.csv, b.csv]")).expect("the run completes");
+        assert_eq!(lab.read("out.csv"), "n,file,row\n1,b.csv,1\n");
+    }
+    let lab = Lab::new(&[("a.csv", "")]);
+    let headless = pipeline("path: a.csv, options: { has_header: false }");
+    assert_eq!(lab.run(&headless).expect("the run completes").total, 0);
+    assert_eq!(lab.read("out.csv"), "n,file,row\n");
+}
+
+#[test]
+fn columns_without_a_header_are_numbered() {
+    let lab = Lab::new(&[("a.csv", "1,x,y\n2,\"z\",\n")]);
+    lab.run(&pipeline("path: a.csv, options: { has_header: false }")).expect("the run completes");
+    assert_eq!(lab.read("out.csv"), "n,file,row,col_1,col_2\n1,a.csv,1,x,y\n2,a.csv,2,z,\n");
+}
+
+#[test]
+fn a_pipe_is_read_once() {
+    let lab = Lab::new(&[]);
+    let pipe = lab.path("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let writer = std::thread::spawn(move || {
+        let rows: String = (0..50_000).map(|n| format!("{n}\n")).collect();
+        std::fs::write(pipe, format!("n\n{rows}")).expect("somebody reads");
+    });
+    let report = lab.run(&pipeline("path: pipe.csv")).expect("the run completes");
+    writer.join().expect("the writer is done");
+    assert_eq!(report.total, 50_000);
+}

@@ -1,0 +1,10 @@
+//! Whole runs: from pipeline text to published files, and what is left behind when a run fails.
+
+pub mod lab;
+
+mod dead_letters;
+mod failures;
+mod inputs;
+mod outputs;
+mod publication;
+mod summary;

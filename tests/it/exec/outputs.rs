@@ -1,0 +1,109 @@
+//! Where outputs go: names, folders, collisions, columns.
+
+use clinker::exec::Mode;
+
+use super::lab::Lab;
+use crate::support::assert_snapshot;
+
+fn pipeline(sinks: &str) -> String {
+    format!(
+        r#"
+pipeline: {{ name: outputs }}
+nodes:
+  - {{ type: source, name: rows, config: {{ type: csv, glob: 'in/*.csv', schema: [ {{ name: n, type: int }} ] }} }}
+{sinks}
+"#
+    )
+}
+
+fn sink(name: &str, config: &str) -> String {
+    format!("  - {{ type: sink, name: {name}, input: rows, config: {{ type: csv, {config} }} }}\n")
+}
+
+#[test]
+fn a_suffix_makes_a_name_unique() {
+    let lab = Lab::new(&[("in/a.csv", "n\n1\n")]);
+    let text = pipeline(&sink("all", "path: ./out.csv, if_exists: unique_suffix"));
+    let mut paths = Vec::new();
+    for _ in 0..3 {
+        let report = lab.run(&text).expect("the run completes");
+        paths.extend(report.outputs.into_iter().map(|file| file.path));
+    }
+    assert_eq!(paths, ["./out.csv", "./out-1.csv", "./out-2.csv"]);
+    assert_eq!(lab.names(), ["in", "out-1.csv", "out-2.csv", "out.csv"]);
+}
+
+#[test]
+fn an_output_that_is_there_is_replaced_only_if_that_is_wanted() {
+    let mut lab = Lab::new(&[("in/a.csv", "n\n1\n"), ("out.csv", "old\n")]);
+    let text = pipeline(&sink("all", "path: out.csv, if_exists: error"));
+    let refused = lab.failure(&text);
+    assert_snapshot("exec/if_exists", &refused);
+    assert_eq!(lab.read("out.csv"), "old\n");
+    lab.options.force = true;
+    lab.run(&text).expect("forced");
+    assert_eq!(lab.read("out.csv"), "n\n1\n");
+    lab.run(&pipeline(&sink("all", "path: out.csv"))).expect("replaced");
+}
+
+#[test]
+fn outputs_that_can_not_be_written_are_refused() {
+    let lab = Lab::new(&[("in/a.csv", "n\n1\n"), ("folder/x", ""), ("real.csv", "")]);
+    std::os::unix::fs::symlink(lab.path("in/a.csv"), lab.path("alias.csv")).expect("links work");
+    std::os::unix::fs::symlink(lab.path("folder"), lab.path("other")).expect("links work");
+    let cases = [
+        sink("all", "path: gone/out.csv"),
+        sink("all", "path: folder"),
+        sink("all", "path: alias.csv"),
+        sink("all", "path: in/a.csv"),
+        sink("one", "path: folder/out.csv") + &sink("two", "path: other/out.csv"),
+        sink("one", "path: real.csv, if_exists: unique_suffix") + &sink("two", "path: real-1.csv"),
+    ];
+    let mut text = String::new();
+    for sinks in &cases {
+        text += &format!("---\n{sinks}\n{}\n", lab.preflight(&pipeline(sinks), Mode::Check));
+        let failure = lab.run(&pipeline(sinks)).expect_err("refused");
+        assert_eq!(failure.exit_code, 1);
+    }
+    assert_snapshot("exec/refused_outputs", &text);
+    assert_eq!(lab.read("in/a.csv"), "n\n1\n");
+}
+
+#[test]
+fn a_folder_that_can_not_be_written_to_fails_the_run() {
+    let lab = Lab::new(&[("in/a.csv", "n\n1\n")]);
+    let failure = lab.run(&pipeline(&sink("all", "path: /proc/out.csv"))).expect_err("fails");
+    assert_eq!(failure.exit_code, 4);
+    let diagnostic = failure.diagnostic.expect("a reason");
+    assert_eq!(diagnostic.code.as_str(), "E394");
+    assert!(diagnostic.message.contains("/proc"), "{}", diagnostic.message);
+}
+
+#[test]
+fn warnings_about_carried_columns_come_with_the_report() {
+    let lab = Lab::new(&[("in/a.csv", "n,note,m\n1,x,y\n")]);
+    let sinks = sink("all", "path: out.csv, mapping: [ { note: n }, { other: nota } ]");
+    let (plan, sources) = lab.compile(&pipeline(&sinks));
+    let report = clinker::exec::run(&plan, &lab.options, &clinker::exec::Silent).expect("the run completes");
+    assert_snapshot("exec/carried_warnings", &super::lab::render(&sources, &report.warnings));
+    assert_eq!(lab.read("out.csv"), "note,other,m\n1,,y\n");
+}
+
+#[test]
+fn a_link_to_an_output_stays_a_link() {
+    let lab = Lab::new(&[("in/a.csv", "n\n1\n"), ("store/real.csv", "old\n")]);
+    std::os::unix::fs::symlink("store/real.csv", lab.path("out.csv")).expect("links work");
+    lab.run(&pipeline(&sink("all", "path: out.csv"))).expect("the run completes");
+    assert!(lab.path("out.csv").is_symlink());
+    assert_eq!(lab.read("store/real.csv"), "n\n1\n");
+}
+
+#[test]
+fn an_output_keeps_the_permissions_of_the_file_it_replaces() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new(&[("in/a.csv", "n\n1\n"), ("out.csv", "old\n")]);
+    std::fs::set_permissions(lab.path("out.csv"), PermissionsExt::from_mode(0o640)).expect("own file");
+    lab.run(&pipeline(&sink("all", "path: out.csv"))).expect("the run completes");
+    let mode = std::fs::metadata(lab.path("out.csv")).expect("published").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}

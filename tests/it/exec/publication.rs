@@ -1,0 +1,189 @@
+//! All or nothing: interrupted, failed and killed runs, and what the next run finds.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clinker::exec::Observer;
+
+use super::lab::Lab;
+
+const PIPELINE: &str = r#"
+pipeline: { name: two_files }
+nodes:
+  - { type: source, name: rows, config: { type: csv, path: in.csv, schema: [ { name: n, type: int } ] } }
+  - { type: sink, name: one, input: rows, config: { type: csv, path: one.csv } }
+  - { type: sink, name: two, input: rows, config: { type: csv, path: two.csv } }
+"#;
+
+fn lab() -> Lab {
+    let rows: String = (0..200).map(|n| format!("{n}\n")).collect();
+    let mut lab = Lab::new(&[("in.csv", &format!("n\n{rows}")), ("one.csv", "old one\n"), ("two.csv", "old two\n")]);
+    lab.options.block_size = 50;
+    lab
+}
+
+fn assert_untouched(lab: &Lab) {
+    assert_eq!(lab.read("one.csv"), "old one\n");
+    assert_eq!(lab.read("two.csv"), "old two\n");
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "two.csv"]);
+}
+
+fn assert_published(lab: &Lab) {
+    assert_eq!(lab.read("one.csv").lines().count(), 201);
+    assert_eq!(lab.read("one.csv"), lab.read("two.csv"));
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "two.csv"]);
+}
+
+#[test]
+fn an_interrupted_run_changes_nothing() {
+    #[derive(Default)]
+    struct Impatient(AtomicBool);
+    impl Observer for Impatient {
+        fn progress(&self, rows: u64, _: u64, _: u64) {
+            self.0.fetch_or(rows >= 20, Ordering::Relaxed);
+        }
+        fn interrupted(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+    for threads in [1, 5] {
+        let mut lab = lab();
+        lab.options.threads = threads;
+        let failure = lab.run_observed(PIPELINE, &Impatient::default()).expect_err("interrupted");
+        assert_eq!((failure.exit_code, failure.diagnostic), (130, None));
+        assert_untouched(&lab);
+    }
+}
+
+/// Calls something once, in the middle of a run.
+struct Meddler<F: Fn() + Sync>(F, AtomicBool);
+
+impl<F: Fn() + Sync> Observer for Meddler<F> {
+    fn progress(&self, _: u64, _: u64, _: u64) {
+        if !self.1.swap(true, Ordering::Relaxed) {
+            (self.0)();
+        }
+    }
+}
+
+#[test]
+fn a_rename_that_fails_undoes_those_before_it() {
+    for first_is_new in [false, true] {
+        let lab = lab();
+        if first_is_new {
+            std::fs::remove_file(lab.path("one.csv")).expect("it is there");
+        }
+        // A folder takes the second output's place while the run goes on.
+        let meddle = || {
+            std::fs::remove_file(lab.path("two.csv")).expect("it is there");
+            std::fs::create_dir(lab.path("two.csv")).expect("the place is free");
+        };
+        let failure = lab.run_observed(PIPELINE, &Meddler(meddle, AtomicBool::new(false))).expect_err("fails");
+        assert_eq!(failure.exit_code, 4);
+        let message = failure.diagnostic.expect("a reason").message;
+        assert!(message.starts_with("two.csv can't be written"), "{message}");
+        if first_is_new {
+            assert_eq!(lab.names(), ["in.csv", "two.csv"]);
+        } else {
+            assert_eq!(lab.read("one.csv"), "old one\n");
+            assert_eq!(lab.names(), ["in.csv", "one.csv", "two.csv"]);
+        }
+    }
+}
+
+const ID: &str = "0123456789abcdef0123456789abcdef";
+
+/// What a run leaves behind that is killed between the renames of two outputs: the first is in place.
+fn killed_between_renames(lab: &Lab, then: &str) {
+    let folder = lab.options.base_dir.display().to_string();
+    let hidden = |name: &str, number: u32, suffix: &str| format!("{folder}/.{name}.clinker-{ID}-{number}.{suffix}");
+    let moves = ["one.csv", "two.csv"].map(|name| {
+        let (from, kept) = (hidden(name, 1, "tmp"), hidden(name, 2, "bak"));
+        format!(r#"{{"from":"{from}","to":"{folder}/{name}","kept":"{kept}"}}"#)
+    });
+    lab.write(&format!(".clinker-{ID}.run"), format!("{{\"moves\":[{}]}}\n{then}", moves.join(",")));
+    std::fs::rename(lab.path("one.csv"), hidden("one.csv", 2, "bak")).expect("kept");
+    lab.write("one.csv", "new one\n");
+    std::fs::write(hidden("two.csv", 1, "tmp"), "new two\n").expect("still hidden");
+}
+
+/// A pipeline that writes to the same folder and changes neither of the two files.
+const OTHER: &str = r#"
+pipeline: { name: other }
+nodes:
+  - { type: source, name: rows, config: { type: csv, path: in.csv, schema: [ { name: n, type: int } ] } }
+  - { type: sink, name: three, input: rows, config: { type: csv, path: three.csv } }
+"#;
+
+#[test]
+fn the_next_run_completes_what_a_killed_one_had_begun_to_publish() {
+    let lab = lab();
+    killed_between_renames(&lab, "");
+    lab.run(OTHER).expect("the run completes");
+    assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("new one\n".into(), "new two\n".into()));
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "three.csv", "two.csv"]);
+}
+
+#[test]
+fn the_next_run_completes_the_undoing_of_a_killed_one() {
+    let lab = lab();
+    killed_between_renames(&lab, "withdrawn\n");
+    lab.run(OTHER).expect("the run completes");
+    assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "three.csv", "two.csv"]);
+}
+
+#[test]
+fn leftovers_of_killed_runs_are_removed() {
+    let lab = lab();
+    let leftovers = [
+        format!(".clinker-{ID}.run"),
+        format!(".one.csv.clinker-{ID}-1.tmp"),
+        format!(".two.csv.clinker-{ID}-4.bak"),
+        // One whose run file is gone already.
+        ".two.csv.clinker-ffffffffffffffffffffffffffffffff-1.tmp".to_string(),
+    ];
+    leftovers.iter().for_each(|name| lab.write(name, "half a line"));
+    let others = [".clinker-notes.run", ".one.csv.clinker-12-1.tmp", "x.clinker-0123456789abcdef0123456789abcdef-1.tmp"];
+    others.iter().for_each(|name| lab.write(name, "somebody else's"));
+    lab.run(PIPELINE).expect("the run completes");
+    assert_eq!(lab.names(), [others[0], others[1], "in.csv", "one.csv", "two.csv", others[2]]);
+}
+
+#[test]
+fn files_of_a_living_run_are_left_alone() {
+    let lab = lab();
+    killed_between_renames(&lab, "");
+    let owner = File::options().read(true).write(true).open(lab.path(&format!(".clinker-{ID}.run"))).expect("there");
+    owner.lock().expect("nobody else has it");
+    let before = lab.names();
+    lab.run(OTHER).expect("the run completes");
+    assert_eq!(lab.read("two.csv"), "old two\n");
+    assert_eq!(lab.names().len(), before.len() + 1);
+    drop(owner);
+    lab.run(OTHER).expect("the run completes");
+    assert_eq!(lab.read("two.csv"), "new two\n");
+}
+
+#[test]
+fn runs_side_by_side_do_not_disturb_each_other() {
+    let lab = lab();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| lab.run(PIPELINE).expect("the run completes"));
+        }
+    });
+    assert_published(&lab);
+}
+
+/// Readers that have the old file open go on reading it: the new one is another file.
+#[test]
+fn outputs_are_replaced_not_rewritten() {
+    let lab = lab();
+    let before = std::fs::metadata(lab.path("one.csv")).expect("there").ino();
+    let meddle = || assert_eq!(lab.read("one.csv"), "old one\n");
+    lab.run_observed(PIPELINE, &Meddler(meddle, AtomicBool::new(false))).expect("the run completes");
+    assert_ne!(std::fs::metadata(lab.path("one.csv")).expect("there").ino(), before);
+    assert_published(&lab);
+}

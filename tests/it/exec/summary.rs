@@ -1,0 +1,86 @@
+//! What a run reports: counts, warnings, memory.
+
+use super::lab::{Lab, Recorder};
+use crate::support::assert_snapshot;
+
+const SORTING: &str = r#"
+pipeline: { name: sorting, memory: { limit: 64K, backpressure: spill } }
+nodes:
+  - { type: source, name: rows, config: { type: csv, path: in.csv, schema: [ { name: n, type: int }, { name: k, type: string } ] } }
+  - type: route
+    name: split
+    input: rows
+    config: { mode: inclusive, conditions: { even: "n % 2 == 0", third: "n % 3 == 0", bad: "10 / (n - 7) > 100" }, default: rest }
+  - type: transform
+    name: clean
+    input: split.third
+    config:
+      validations:
+        - { check: "n < 12", severity: warn, message: large, name: size }
+        - { check: "k != 'x'", severity: warn }
+      cxl: |
+        filter n > 0
+        distinct by k
+  - { type: sink, name: even, input: split.even, config: { type: csv, path: even.csv } }
+  - { type: sink, name: third, input: clean, config: { type: csv, path: third.csv } }
+  - { type: sink, name: again, input: split.even, config: { type: csv, path: again.csv } }
+error_handling: { strategy: continue, dlq: { path: dlq.csv } }
+"#;
+
+fn rows(count: usize, key: impl Fn(usize) -> String) -> String {
+    let lines: String = (0..count).map(|n| format!("{n},{}\n", key(n))).collect();
+    format!("n,k\n{lines}")
+}
+
+#[test]
+fn every_row_is_accounted_for() {
+    let mut lab = Lab::new(&[("in.csv", &rows(40, |n| if n == 30 { "x".into() } else { format!("k{}", n % 6) }))]);
+    (lab.options.block_size, lab.batch_size) = (40, Some(3));
+    let recorder = Recorder::default();
+    let (plan, sources) = lab.compile(SORTING);
+    let report = clinker::exec::run(&plan, &lab.options, &recorder).expect("the run completes");
+    let mut text = format!(
+        "{} total, {} ok, {} written, {} dlq, {} bytes\n",
+        report.total, report.ok, report.written, report.dlq, report.bytes_read
+    );
+    report.nodes.iter().for_each(|node| text += &format!("{node:?}\n"));
+    report.outputs.iter().for_each(|file| text += &format!("{file:?}\n"));
+    let warnings = recorder.warnings.into_inner().expect("not poisoned");
+    warnings.iter().for_each(|warning| text += &format!("while running: {warning}\n"));
+    text += &super::lab::render(&sources, &report.warnings);
+    assert_snapshot("exec/summary", &text);
+    assert_eq!(lab.read("third.csv"), "n,k\n3,k3\n6,k0\n30,x\n");
+    assert!(report.peak_reserved > 0);
+}
+
+#[test]
+fn keys_that_do_not_fit_the_limit_stop_the_run() {
+    let many = rows(20_000, |n| format!("key number {n}"));
+    let mut messages = Vec::new();
+    for (threads, block_size) in [(1, 1 << 20), (4, 1000)] {
+        let mut lab = Lab::new(&[("in.csv", &many)]);
+        (lab.options.threads, lab.options.block_size) = (threads, block_size);
+        messages.push(lab.failure(SORTING));
+        assert_eq!(lab.names(), ["in.csv"]);
+    }
+    assert_eq!(messages[0], messages[1], "the limit is met at the same row whatever the threads");
+    assert_snapshot("exec/distinct_does_not_fit", &messages[0]);
+}
+
+#[test]
+fn a_limit_below_the_program_itself_is_refused() {
+    let lab = Lab::new(&[("in.csv", &rows(1, |_| String::new()))]);
+    let failure = lab.run(&SORTING.replace(", backpressure: spill", "")).expect_err("refused");
+    assert_eq!(failure.exit_code, 1);
+    let message = failure.diagnostic.expect("a reason").message;
+    assert!(message.starts_with("the memory limit of 65536 bytes is below the program's own size of "), "{message}");
+}
+
+#[test]
+fn rows_of_an_unread_port_are_counted() {
+    let lab = Lab::new(&[("in.csv", &rows(10, |_| String::new()))]);
+    let report = lab.run(SORTING).expect("the run completes");
+    let unread = report.nodes.iter().filter(|node| node.label.starts_with("discard."));
+    let unread: Vec<_> = unread.map(|node| (node.label.as_str(), node.rows_in)).collect();
+    assert_eq!(unread, [("discard.split.bad", 0), ("discard.split.rest", 2)]);
+}
