@@ -170,8 +170,8 @@ fn too_many_dead_letters_stop_the_run() {
 #[test]
 fn the_type_error_threshold_counts_row_by_row() {
     let cases = [
-        ("0.5", "1\nx\n", Ok(1)),        // Exactly the threshold is fine.
-        ("0.5", "x\n1\n1\n1\n", Err(1)), // 1 of 1.
+        ("0.5", "1\nx\n", Ok(1)),                  // Exactly the threshold is fine.
+        ("0.5", "x\n1\n1\n1\n", Err(1)),           // 1 of 1.
         ("0.34", "1\n1\nx\n1\nx\nx\nx\n", Err(2)), // 2 of 5, though 1 of 3 was fine.
         ("0", "1\n1\n", Ok(0)),
     ];

@@ -145,7 +145,8 @@ fn leftovers_of_killed_runs_are_removed() {
         ".two.csv.clinker-ffffffffffffffffffffffffffffffff-1.tmp".to_string(),
     ];
     leftovers.iter().for_each(|name| lab.write(name, "half a line"));
-    let others = [".clinker-notes.run", ".one.csv.clinker-12-1.tmp", "x.clinker-0123456789abcdef0123456789abcdef-1.tmp"];
+    let others =
+        [".clinker-notes.run", ".one.csv.clinker-12-1.tmp", "x.clinker-0123456789abcdef0123456789abcdef-1.tmp"];
     others.iter().for_each(|name| lab.write(name, "somebody else's"));
     lab.run(PIPELINE).expect("the run completes");
     assert_eq!(lab.names(), [others[0], others[1], "in.csv", "one.csv", "two.csv", others[2]]);
