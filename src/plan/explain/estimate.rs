@@ -34,7 +34,7 @@ fn source_statistic(operator: &Operator, source: &SourceOperator, facts: &Facts)
         Some(bytes) => {
             format!("{files}: {} at {width}B a row, a usual width for the declared types", layout::size(bytes))
         }
-        None => format!("{files}: its size is not known"),
+        None => format!("{files}: size not known"),
     };
     Statistic {
         node: operator.label(),

@@ -23,7 +23,11 @@ fn transform_steps(transform: &Transform, sources: &SourceMap) -> Vec<Step> {
 
 fn validation_step(validation: &Validation, sources: &SourceMap) -> Step {
     let kind = if validation.warn_only { "warn unless" } else { "check" };
-    expr_step(kind, validation.name.clone(), &validation.check, sources)
+    let mut step = expr_step(kind, validation.name.clone(), &validation.check, sources);
+    if let ("not_empty", Some(field)) = (step.text.as_str(), &validation.field) {
+        step.text = format!("{field} is not empty");
+    }
+    step
 }
 
 fn statement_step(transform: &Transform, statement: &Statement, sources: &SourceMap) -> Step {
