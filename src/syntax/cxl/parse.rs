@@ -42,12 +42,12 @@ pub fn parse_expression(source: &Source, diagnostics: &mut Diagnostics) -> Expr 
     }
     let place = Place { tokens: &raw.tokens, near_dates: &near_dates, statement: false };
     let parsed = match (mistakes::not_an_expression(&raw), next) {
-        (Some(diagnostic), _) => Err(diagnostic),
-        (None, Some(next)) => expression(&raw, &place).and_then(|_| Err(mistakes::second_line(&next))),
+        (Some(diagnostic), _) => Err(Box::new(diagnostic)),
+        (None, Some(next)) => expression(&raw, &place).and_then(|_| Err(Box::new(mistakes::second_line(&next)))),
         (None, None) => expression(&raw, &place),
     };
     parsed.unwrap_or_else(|diagnostic| {
-        diagnostics.push(diagnostic);
+        diagnostics.push(*diagnostic);
         error
     })
 }
@@ -72,10 +72,10 @@ fn read<'input>(
     Some((statements::split(tokens, diagnostics), near_dates))
 }
 
-fn expression(raw: &RawStatement<'_>, place: &Place<'_, '_>) -> Result<Expr, Diagnostic> {
+fn expression(raw: &RawStatement<'_>, place: &Place<'_, '_>) -> Result<Expr, Box<Diagnostic>> {
     let mut builder = Builder::new(&raw.tokens, Vec::new());
     let parsed = ExprParser::new().parse(&mut builder, numbered(&raw.tokens));
-    parsed.map(|part| part.expr).map_err(|error| mistakes::explain(place, error))
+    parsed.map(|part| part.expr).map_err(|error| Box::new(mistakes::explain(place, error)))
 }
 
 type Numbered<'input> = Result<(usize, Tok<'input>, usize), super::builder::Mistake>;

@@ -5,6 +5,7 @@ mod errors;
 mod properties;
 mod random;
 mod sexpr;
+mod styles;
 
 use clinker::diagnostics::{Diagnostics, SourceMap};
 use clinker::syntax::cxl::{self, Source, ast};

@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-fn check_program(map: &SourceMap, program: &Program) {
+pub fn check_program(map: &SourceMap, program: &Program) {
     program.statements.iter().for_each(|statement| check_statement(map, program.span, statement));
 }
 
@@ -171,8 +171,10 @@ fn check_expr(map: &SourceMap, outer: Span, value: &Expr) {
     }
 }
 
-/// Texts that are deep or long in one way; `n` is how much so.
-const DEEP: &[(&str, fn(usize) -> String)] = &[
+/// A name, and a text that is deep or long in one way; the number is how much so.
+type Deep = (&'static str, fn(usize) -> String);
+
+const DEEP: &[Deep] = &[
     ("parentheses", |n| format!("{}1{}", "(".repeat(n), ")".repeat(n))),
     ("arrays", |n| format!("{}1{}", "[".repeat(n), "]".repeat(n))),
     ("maps", |n| format!("{}1{}", "{a:".repeat(n), "}".repeat(n))),
