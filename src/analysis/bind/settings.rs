@@ -52,7 +52,9 @@ pub(super) fn check_date_format(format: &Spanned<String>, usage: FormatUse, diag
     let Err(fault) = check_format(&format.value, usage) else { return };
     let message = format!("the date format `{}` is not valid: {}", format.value, fault.reason);
     let span = inner_span(format.span, &format.value, &fault.range);
-    diagnostics.push(Diagnostic::error(Code::E200, message).label(span, fault.reason));
+    let only_date = usage == FormatUse::ParseDateTime && check_format(&format.value, FormatUse::ParseDate).is_ok();
+    let help = only_date.then(|| "a format without a time reads dates: declare the column as `date`".to_owned());
+    diagnostics.push(Diagnostic::error(Code::E200, message).label(span, fault.reason).help_opt(help));
 }
 
 fn bind_var(var: &ast::Var, diagnostics: &mut Diagnostics) -> Var {

@@ -15,8 +15,8 @@ use crate::syntax::cxl::ast::{self, Arg, Name};
 
 const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "collect", "weighted_avg"];
 /// Methods of arrays and maps that come later.
-const METHODS_LATER: [&str; 10] =
-    ["filter", "map", "any", "flat_map", "remove", "keys", "values", "merge", "set", "remove_field"];
+const METHODS_LATER: [&str; 11] =
+    ["filter", "map", "any", "flat_map", "remove", "keys", "values", "merge", "set", "remove_field", "unset"];
 /// The deepest that rounding goes.
 const MAX_SCALE: i64 = 28;
 
@@ -55,7 +55,7 @@ impl Checker<'_> {
             _ if closure => {
                 self.unsupported(method.span, &format!("`{name}` with a closure is"));
             }
-            _ if METHODS_LATER.contains(&name) || name == "unset" => {
+            _ if METHODS_LATER.contains(&name) => {
                 self.unsupported(method.span, &format!("the method `{name}` is"));
             }
             _ => self.unknown_method(receiver, method),

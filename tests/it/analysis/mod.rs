@@ -1,6 +1,7 @@
 //! Analysis: names, types, rows, and what it says about mistakes.
 
 mod echoes;
+mod functions;
 mod hir;
 mod mistakes;
 mod types;
