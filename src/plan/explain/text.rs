@@ -145,9 +145,10 @@ fn rate_text(of: &str, rate: &Rate) -> String {
 }
 
 fn statistic_row(statistic: &Statistic) -> Vec<String> {
+    let noun = if statistic.estimated_rows == Some(1) { "row" } else { "rows" };
     let rows = match (statistic.estimated_rows, statistic.at_most) {
-        (Some(rows), false) => format!("about {} rows", rough(rows)),
-        (Some(rows), true) => format!("at most about {} rows", rough(rows)),
+        (Some(rows), false) => format!("about {} {noun}", rough(rows)),
+        (Some(rows), true) => format!("at most about {} {noun}", rough(rows)),
         (None, _) => "rows unknown".to_string(),
     };
     vec![statistic.node.clone(), rows, statistic.origin.clone()]
