@@ -208,10 +208,9 @@ pub fn compare_decimals(left: (i128, u8), right: (i128, u8)) -> Ordering {
     }
     match align(left, right) {
         Some((left, right)) => left.cmp(&right),
-        None => {
-            let decimal = |(m, s): (i128, u8)| rust_decimal::Decimal::from_i128_with_scale(m, u32::from(s));
-            decimal(left).cmp(&decimal(right))
-        }
+        // Only the one with fewer places, and so with a value far beyond the other's, needs that many bits.
+        None if left.1 < right.1 => left.0.cmp(&0),
+        None => 0.cmp(&right.0),
     }
 }
 

@@ -246,7 +246,7 @@ impl Validation {
             row,
             kind: FaultKind::ValidationFailed,
             field: self.field.clone(),
-            value: column.map(|column| column.value(row).to_string()),
+            value: column.filter(|column| !column.is_null(row)).map(|column| column.value(row).to_string()),
             message: self.message.clone(),
             span: self.span,
         }

@@ -1,13 +1,12 @@
 //! Arithmetic on decimals.
 //!
 //! Two operands whose scales are the same for all rows give a column of one scale as long as every result is exact
-//! within 96 bits. A row for which it is not is computed by `rust_decimal`, which takes away places, halves to even,
-//! until the result fits; such a column has a scale for each row.
+//! within 96 bits. Otherwise each row is computed in 256 bits if need be, and the column has a scale for each row.
 
 use arrow_array::{Array, Decimal128Array};
 use arrow_buffer::NullBuffer;
-use rust_decimal::Decimal;
 
+use super::wide;
 use crate::analysis::hir::BinaryOp;
 use crate::exec::batch::{Column, DecimalColumn, Scales};
 use crate::exec::eval::datum::Datum;
@@ -125,23 +124,11 @@ pub fn compute(op: BinaryOp, left: (i128, u8), right: (i128, u8)) -> Result<(i12
     {
         return Ok((mantissa, scale));
     }
-    let (left, right) = (decimal(left), decimal(right));
-    let (result, operation) = match op {
-        BinaryOp::Add => (left.checked_add(right), "addition"),
-        BinaryOp::Subtract => (left.checked_sub(right), "subtraction"),
-        BinaryOp::Multiply => (left.checked_mul(right), "multiplication"),
-        BinaryOp::Divide => (left.checked_div(right), "division"),
-        _ => (left.checked_rem(right), "modulo"),
-    };
-    result.map(parts).ok_or(Error::DecimalOverflow(operation))
-}
-
-/// Mantissa and scale as the library's type. The mantissa must fit 96 bits.
-pub fn decimal((mantissa, scale): (i128, u8)) -> Decimal {
-    Decimal::from_i128_with_scale(mantissa, u32::from(scale))
-}
-
-/// The library's type as mantissa and scale.
-pub fn parts(decimal: Decimal) -> (i128, u8) {
-    (decimal.mantissa(), decimal.scale() as u8)
+    wide::compute(op, left, right).ok_or(Error::DecimalOverflow(match op {
+        BinaryOp::Add => "addition",
+        BinaryOp::Subtract => "subtraction",
+        BinaryOp::Multiply => "multiplication",
+        BinaryOp::Divide => "division",
+        _ => "modulo",
+    }))
 }

@@ -7,3 +7,4 @@ pub mod convert;
 pub mod decimal;
 pub mod logic;
 pub mod sides;
+mod wide;

@@ -1,0 +1,8 @@
+//! Evaluating expressions, transforms and routes.
+
+mod harness;
+mod keys;
+mod programs;
+mod random;
+mod tables;
+mod values;
