@@ -41,7 +41,9 @@ fn run_of(name: &str) -> Option<&str> {
 /// Completes or clears away what killed runs left in a folder. Files of living runs are not touched.
 pub(super) fn clear(folder: &Path) -> io::Result<()> {
     let mut runs: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for entry in std::fs::read_dir(folder)?.filter_map(Result::ok) {
+    // In a folder that can be written to but not listed, nothing can be found.
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
         if let Some(id) = name.to_str().and_then(run_of) {
             runs.entry(id.to_string()).or_default().push(entry.path());
@@ -60,7 +62,11 @@ fn clear_run(folder: &Path, id: &str, files: &[PathBuf]) -> io::Result<()> {
     };
     if let Some(file) = &mut run_file {
         match file.try_lock() {
-            Ok(()) => Journal::recover(file)?,
+            Ok(()) => {
+                for served in Journal::recover(file)? {
+                    let _ = std::fs::remove_file(served.join(run_file_name(id)));
+                }
+            }
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(()),
         }
     }

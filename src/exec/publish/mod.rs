@@ -17,7 +17,7 @@ pub(crate) use output::Output;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostics::{Code, Diagnostic};
@@ -91,8 +91,10 @@ impl Workspace {
         let moves = outputs.iter_mut().map(|output| {
             output.settle_name();
             self.files += 1;
-            let kept = leftovers::hidden_name(output.path(), &self.id, self.files, "bak");
-            Move { from: output.hidden().to_path_buf(), to: output.path().to_path_buf(), kept }
+            let to = output.path().to_path_buf();
+            let kept = leftovers::hidden_name(&to, &self.id, self.files, "bak");
+            let (from, bytes) = (output.hidden().to_path_buf(), output.bytes());
+            Move { from, bytes, replaces: to.exists(), to, kept }
         });
         Journal { moves: moves.collect() }
     }
@@ -138,10 +140,4 @@ pub(crate) fn keep_as_failed(outputs: &mut [&mut Output]) -> Vec<String> {
 fn folder_failure(folder: &Path, error: &io::Error) -> Failure {
     let message = format!("the folder {} can't be written to: {error}", folder.display());
     Failure::new(Diagnostic::error(Code::E394, message), 4)
-}
-
-/// Appends to a file and makes sure of it.
-fn append_synced(file: &mut File, text: &str) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
-    file.flush()
 }

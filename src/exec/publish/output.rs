@@ -47,6 +47,10 @@ impl Output {
         &self.destination.display
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.destination.path
     }
@@ -56,6 +60,9 @@ impl Output {
     }
 
     /// Writes out what is still buffered and gives the file the permissions of the one it replaces.
+    ///
+    /// The bytes are with the operating system then, which is enough when a program is killed. They are not forced to
+    /// the disk: that takes longer than many a run, and no other tool that writes files does it unasked.
     pub(super) fn complete(&mut self) -> Result<(), Failure> {
         self.file.flush().map_err(|error| self.failure(&error))?;
         if let Ok(meta) = std::fs::metadata(&self.destination.path) {

@@ -100,7 +100,7 @@ fn killed_between_renames(lab: &Lab, then: &str) {
     let hidden = |name: &str, number: u32, suffix: &str| format!("{folder}/.{name}.clinker-{ID}-{number}.{suffix}");
     let moves = ["one.csv", "two.csv"].map(|name| {
         let (from, kept) = (hidden(name, 1, "tmp"), hidden(name, 2, "bak"));
-        format!(r#"{{"from":"{from}","to":"{folder}/{name}","kept":"{kept}"}}"#)
+        format!(r#"{{"from":"{from}","bytes":8,"to":"{folder}/{name}","replaces":true,"kept":"{kept}"}}"#)
     });
     lab.write(&format!(".clinker-{ID}.run"), format!("{{\"moves\":[{}]}}\n{then}", moves.join(",")));
     std::fs::rename(lab.path("one.csv"), hidden("one.csv", 2, "bak")).expect("kept");
@@ -129,6 +129,23 @@ fn the_next_run_completes_what_a_killed_one_had_begun_to_publish() {
 fn the_next_run_completes_the_undoing_of_a_killed_one() {
     let lab = lab();
     killed_between_renames(&lab, "withdrawn\n");
+    lab.run(OTHER).expect("the run completes");
+    assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "three.csv", "two.csv"]);
+    // The same, but the first file is back already.
+    killed_between_renames(&lab, "withdrawn\n");
+    std::fs::rename(lab.path(&format!(".one.csv.clinker-{ID}-2.bak")), lab.path("one.csv")).expect("undone");
+    lab.run(OTHER).expect("the run completes");
+    assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "three.csv", "two.csv"]);
+}
+
+/// A power failure can leave the list and lose what was written before it.
+#[test]
+fn a_hidden_file_that_is_not_whole_is_never_published() {
+    let lab = lab();
+    killed_between_renames(&lab, "");
+    lab.write(&format!(".two.csv.clinker-{ID}-1.tmp"), "new");
     lab.run(OTHER).expect("the run completes");
     assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
     assert_eq!(lab.names(), ["in.csv", "one.csv", "three.csv", "two.csv"]);
