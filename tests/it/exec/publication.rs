@@ -1,8 +1,11 @@
 //! All or nothing: interrupted, failed and killed runs, and what the next run finds.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clinker::exec::Observer;
 
@@ -204,4 +207,51 @@ fn outputs_are_replaced_not_rewritten() {
     lab.run_observed(PIPELINE, &Meddler(meddle, AtomicBool::new(false))).expect("the run completes");
     assert_ne!(std::fs::metadata(lab.path("one.csv")).expect("there").ino(), before);
     assert_published(&lab);
+}
+
+/// The program itself, in the lab's folder.
+fn program(lab: &Lab, shell: &str) -> Command {
+    lab.write("pipeline.yaml", PIPELINE);
+    let mut command = Command::new("sh");
+    command.args(["-c", shell, "sh", env!("CARGO_BIN_EXE_clinker"), "run", "pipeline.yaml"]);
+    command.current_dir(&lab.options.base_dir).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn a_write_that_fails_stops_the_run() {
+    let lab = lab();
+    lab.write("in.csv", format!("n\n{}", "1234567\n".repeat(50_000)));
+    // The system refuses to let a file grow beyond 64 blocks, as a full disk would.
+    let limited = program(&lab, "trap '' XFSZ; ulimit -f 64; exec \"$@\"").output().expect("sh runs");
+    let said = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(4), "{said}");
+    assert!(said.contains("error[E394]: one.csv can't be written on after "), "{said}");
+    std::fs::remove_file(lab.path("pipeline.yaml")).expect("it is there");
+    assert_untouched(&lab);
+}
+
+#[test]
+fn a_killed_run_changes_nothing_and_the_next_run_clears_up() {
+    let lab = lab();
+    std::fs::remove_file(lab.path("in.csv")).expect("it is there");
+    assert!(Command::new("mkfifo").arg(lab.path("in.csv")).status().expect("mkfifo runs").success());
+    let mut killed = program(&lab, "exec \"$@\"").spawn().expect("sh runs");
+    // Opening waits for the reader, which then waits for rows that never come.
+    let mut pipe = File::options().write(true).open(lab.path("in.csv")).expect("a pipe");
+    pipe.write_all(b"n\n1\n").expect("somebody reads");
+    while lab.names().iter().filter(|name| name.ends_with(".tmp")).count() < 2 {
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(killed.try_wait().expect("a child").is_none(), "the run goes on");
+    }
+    killed.kill().and_then(|()| killed.wait()).expect("killed");
+    assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
+    for name in ["in.csv", "pipeline.yaml"] {
+        std::fs::remove_file(lab.path(name)).expect("it is there");
+    }
+    assert_eq!(lab.names().iter().filter(|name| name.contains(".clinker-")).count(), 3);
+    lab.write("in.csv", "n\n1\n");
+    lab.run(PIPELINE).expect("the run completes");
+    assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("n\n1\n".into(), "n\n1\n".into()));
+    assert_eq!(lab.names(), ["in.csv", "one.csv", "two.csv"]);
 }
