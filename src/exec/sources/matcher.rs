@@ -45,7 +45,7 @@ fn listed(name: &str, paths: &[(String, Span)], base: &Path, mode: Mode) -> Foun
             Err(error) => findings.push(
                 absent(mode, format!("source `{name}`: {display} {}", why_absent(&error)))
                     .label(*span, "no such input")
-                    .note(format!("looked for {}", path.display()))
+                    .note(format!("looked for {}", std::path::absolute(&path).unwrap_or(path.clone()).display()))
                     .help_opt(close_name(&path)),
             ),
         }
