@@ -1,8 +1,11 @@
 //! What holds for every text and every tree.
 
+use clinker::analysis;
 use clinker::diagnostics::{Diagnostics, SourceMap, Span};
+use clinker::plan;
 use clinker::syntax::cxl::ast::{Arg, Expr, ExprKind, Name, Program, Statement, StatementKind, Target};
-use clinker::syntax::cxl::{self, MAX_BYTES};
+use clinker::syntax::cxl::{self, MAX_BYTES, MAX_HEIGHT, MAX_NESTING};
+use clinker::syntax::pipeline;
 use proptest::prelude::*;
 
 use super::{expression, program, random, sexpr, source};
@@ -216,6 +219,55 @@ fn depth_is_bounded() {
         assert!(expression(&unpaired.repeat(5000)).1.has_errors());
         assert!(program(&unpaired.repeat(3000)).1.has_errors());
     }
+}
+
+/// A pipeline whose transform emits each of the texts.
+fn emitting(texts: &[String]) -> String {
+    let emits: Vec<String> =
+        texts.iter().enumerate().map(|(n, text)| format!("        emit x{n} = {text}\n")).collect();
+    format!(
+        "pipeline: {{ name: deep }}
+nodes:
+  - type: source
+    name: s
+    config: {{ name: s, type: csv, path: a.csv, schema: [{{ name: a, type: int }}] }}
+  - type: transform
+    name: t
+    input: s
+    config:
+      cxl: |
+{}  - type: sink
+    name: o
+    input: t
+    config: {{ name: o, type: csv, path: b.csv }}
+",
+        emits.concat()
+    )
+}
+
+#[test]
+fn later_stages_stand_the_deepest_trees() {
+    let texts = [
+        format!("{}a", "a + ".repeat(MAX_HEIGHT as usize - 1)),
+        format!("{}a", "a ?? ".repeat(MAX_HEIGHT as usize - 1)),
+        format!("a{}", ".abs()".repeat(MAX_HEIGHT as usize - 1)),
+        format!("{}true", "a == 1 or ".repeat(MAX_HEIGHT as usize - 2)),
+        format!("{}3", "if a == 1 then 2 else ".repeat(MAX_HEIGHT as usize - 2)),
+        format!("{}a == 1", "not ".repeat(MAX_NESTING as usize - 2)),
+        format!("{}1{}", "match { a == 1 => ".repeat(100), ", _ => 2 }".repeat(100)),
+        format!("{}a{}", "a.clamp(0, ".repeat(250), ")".repeat(250)),
+    ];
+    let text = emitting(&texts);
+    let compile = move || {
+        let mut diagnostics = Diagnostics::new();
+        let file = SourceMap::new().add("deep.yaml", text.clone());
+        let ast = pipeline::read(file, &text, &mut diagnostics).expect("it is a pipeline");
+        let hir = analysis::analyse(&ast, &analysis::Options::default(), &mut diagnostics);
+        let plan = hir.and_then(|hir| plan::plan(&hir, &mut diagnostics));
+        assert!(plan.is_some(), "{:?}", diagnostics.sorted());
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(compile).expect("a thread starts");
+    thread.join().expect("no stage overflows the stack");
 }
 
 #[test]
