@@ -83,26 +83,9 @@ impl<'input> Lexer<'input, '_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Whether the last token is a minus that can't be an infix one.
-    pub(super) fn behind_prefix_minus(&self) -> bool {
-        match self.out.tokens.as_slice() {
-            [.., before, minus] => minus.tok == Tok::Minus && !before.tok.ends_expression(),
-            [minus] => minus.tok == Tok::Minus,
-            [] => false,
-        }
-    }
-
     /// Whether a value ends in front of the lexer's place.
     pub(super) fn behind_value(&self) -> bool {
         self.out.tokens.last().is_some_and(|token| token.tok.ends_expression())
-    }
-
-    /// Makes one number of the minus before and the next `len` bytes.
-    pub(super) fn push_with_minus(&mut self, tok: Tok<'input>, len: usize) {
-        let minus = self.out.tokens.pop().expect("called only behind a minus");
-        let end = self.at + len;
-        self.at = minus.offset;
-        self.push(tok, end - minus.offset);
     }
 
     fn newline(&mut self) {

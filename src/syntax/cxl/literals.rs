@@ -4,10 +4,7 @@ use chrono::NaiveDate;
 
 use super::lexer::{Lexer, word_len};
 use super::token::Tok;
-use crate::diagnostics::{Code, Diagnostic};
-
-/// `i64::MIN` without its sign: no number of its own, but one behind a prefix minus.
-const MIN_MAGNITUDE: &str = "9223372036854775808";
+use crate::diagnostics::{Code, Diagnostic, Span};
 
 /// Reads the number at the lexer's place.
 pub(super) fn number(lexer: &mut Lexer<'_, '_>) {
@@ -22,29 +19,28 @@ pub(super) fn number(lexer: &mut Lexer<'_, '_>) {
     match (fraction > 0, rest[..len].parse::<i64>(), rest[..len].parse::<f64>()) {
         (true, _, Ok(value)) if value.is_finite() => lexer.push(Tok::Float(value), len),
         (false, Ok(value), _) => lexer.push(Tok::Int(value), len),
-        (false, Err(_), _) if is_negated_minimum(lexer, len) => lexer.push_with_minus(Tok::Int(i64::MIN), len),
-        _ => too_large(lexer, len),
+        (false, Err(_), _) if is_magnitude(&rest[..len]) => lexer.push(Tok::Magnitude, len),
+        _ => {
+            let diagnostic = too_large(&rest[..len], lexer.span(lexer.at, lexer.at + len));
+            lexer.refuse(diagnostic, len)
+        }
     }
-}
-
-/// Whether the number is the magnitude of `i64::MIN` behind a prefix minus that is applied to nothing but it.
-fn is_negated_minimum(lexer: &Lexer<'_, '_>, len: usize) -> bool {
-    let rest = lexer.rest();
-    let digits = rest[..len].trim_start_matches('0');
-    digits == MIN_MAGNITUDE && lexer.behind_prefix_minus() && !rest[len..].trim_start().starts_with(['.', '['])
 }
 
 fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-fn too_large(lexer: &mut Lexer<'_, '_>, len: usize) {
-    let digits = &lexer.rest()[..len];
-    let shown = if len > 24 { format!("{}…", &digits[..20]) } else { digits.to_owned() };
-    let diagnostic = Diagnostic::error(Code::E202, format!("the number `{shown}` is too large"))
-        .label(lexer.span(lexer.at, lexer.at + len), "does not fit 64 bits")
-        .help("whole numbers go from -9223372036854775808 to 9223372036854775807");
-    lexer.refuse(diagnostic, len);
+fn is_magnitude(digits: &str) -> bool {
+    digits.trim_start_matches('0') == i64::MIN.unsigned_abs().to_string()
+}
+
+/// What is said about a number that does not fit.
+pub(super) fn too_large(digits: &str, span: Span) -> Diagnostic {
+    let shown = if digits.len() > 24 { format!("{}…", &digits[..20]) } else { digits.to_owned() };
+    Diagnostic::error(Code::E202, format!("the number `{shown}` is too large"))
+        .label(span, "does not fit 64 bits")
+        .help("whole numbers go from -9223372036854775808 to 9223372036854775807")
 }
 
 /// A number that runs into a word: `1e5`, `1_000`, `0x1f`, `12abc`.

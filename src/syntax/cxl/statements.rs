@@ -7,6 +7,7 @@
 //! of `{`, the words that are words only in their place, and the comma that a line end stands for between the arms
 //! of a `match`.
 
+use super::literals;
 use super::token::{Tok, Token};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 
@@ -24,13 +25,18 @@ pub struct RawStatement<'input> {
     pub broken: bool,
 }
 
-/// Cuts tokens into statements. Reports brackets that do not pair, and statements that share a line.
-pub fn split<'input>(tokens: Vec<Token<'input>>, diagnostics: &mut Diagnostics) -> Vec<RawStatement<'input>> {
-    let mut splitter = Splitter { tokens: tokens.into_iter().peekable(), diagnostics, depth: 0 };
+/// Cuts the tokens of `text` into statements. Reports brackets that do not pair, and statements that share a line.
+pub fn split<'input>(
+    text: &'input str,
+    tokens: Vec<Token<'input>>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<RawStatement<'input>> {
+    let mut splitter = Splitter { text, tokens: tokens.into_iter().peekable(), diagnostics, depth: 0 };
     splitter.statements().0
 }
 
 struct Splitter<'input, 'd> {
+    text: &'input str,
     tokens: std::iter::Peekable<std::vec::IntoIter<Token<'input>>>,
     diagnostics: &'d mut Diagnostics,
     /// How many blocks are open.
@@ -125,6 +131,9 @@ impl<'input> Splitter<'input, '_> {
     fn take(&mut self, current: &mut Current<'input>, mut token: Token<'input>, new_line: bool) {
         current.raw.broken |= token.tok == Tok::Bad;
         token.tok = self.in_its_place(current, token.tok);
+        if token.tok == Tok::Magnitude {
+            return self.magnitude(current, token);
+        }
         current.separate(&token, new_line);
         match &token.tok {
             Tok::Match => *current.pending_matches() += 1,
@@ -162,6 +171,29 @@ impl<'input> Splitter<'input, '_> {
             }
             tok => tok,
         }
+    }
+
+    /// Makes the smallest whole number of a prefix minus and its magnitude, which has no sign-less form.
+    fn magnitude(&mut self, current: &mut Current<'input>, mut token: Token<'input>) {
+        let goes_on = self.tokens.peek().is_some_and(|next| matches!(next.tok, Tok::Dot | Tok::LeftBracket));
+        let tokens = &mut current.raw.tokens;
+        let negated = match tokens.as_slice() {
+            [.., before, minus] => minus.tok == Tok::Minus && !before.tok.ends_expression(),
+            [minus] => minus.tok == Tok::Minus,
+            [] => false,
+        };
+        if let (true, false, Some(minus)) = (negated, goes_on, tokens.last_mut()) {
+            minus.tok = Tok::Int(i64::MIN);
+            minus.span = minus.span.to(token.span);
+            minus.text = &self.text[minus.offset..token.offset + token.text.len()];
+            return;
+        }
+        if !current.raw.broken {
+            self.diagnostics.push(literals::too_large(token.text, token.span));
+        }
+        current.raw.broken = true;
+        token.tok = Tok::Bad;
+        tokens.push(token);
     }
 
     /// Reads the statements of a block, whose `{` is `token`.

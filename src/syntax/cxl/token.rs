@@ -28,6 +28,8 @@ macro_rules! words {
             Block,
             /// Stands between the guard and the message of a `trace`.
             GuardEnd,
+            /// `9223372036854775808`, which is a number only behind a minus; never reaches the grammar.
+            Magnitude,
             /// A line end; never reaches the grammar.
             Newline,
             /// What the lexer could not read, already reported; never reaches the grammar.

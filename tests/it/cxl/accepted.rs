@@ -153,6 +153,8 @@ trace "seen"
 trace info "seen"
 trace info
 trace debug.upper
+trace debug -9223372036854775808
+emit a = (x⏎ - 9223372036854775807)⏎-9223372036854775808
 trace warn if x > 1 "big"
 trace if x ?? true "big"
 trace if match x { 1 => true, _ => false } "one"

@@ -167,6 +167,8 @@ emit x = `a`
 # Numbers and dates
 emit x = 9223372036854775808
 emit x = a - 9223372036854775808
+emit x = -9223372036854775808.abs()
+emit x = 99999999999999999999999999999
 emit x = 1e5
 emit x = 1.5e-3
 emit x = 1_000
