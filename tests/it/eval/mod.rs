@@ -6,3 +6,4 @@ mod programs;
 mod random;
 mod tables;
 mod values;
+mod walk;

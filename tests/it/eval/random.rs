@@ -1,14 +1,16 @@
-//! Random programs over random batches: a batch gives what its rows give one by one, failures included.
+//! Random programs over random batches: evaluating columns gives what a walk over the tree of each row gives, failures
+//! included.
 
+use clinker::diagnostics::Span;
 use clinker::exec::batch::{Batch, Column};
 use clinker::exec::eval::Transformed;
-use clinker::exec::fault::Fault;
 use clinker::exec::value::Value;
 use proptest::prelude::*;
 use proptest::strategy::Union;
 
 use super::harness::{batch, kind, transform};
 use super::values::LARGEST;
+use super::walk::Walk;
 
 const COLUMNS: [(&str, &str); 11] = [
     ("i", "{ nullable: int }"),
@@ -320,18 +322,22 @@ fn outcomes(rows: usize, done: &Transformed) -> Vec<String> {
                 let values = done.batch.columns.iter().flatten().map(|column| column.value(at));
                 format!("{:?}", values.collect::<Vec<_>>())
             }
-            (None, Some(fault)) => format!("{:?}", Fault { row: 0, ..fault.clone() }),
+            (None, Some(fault)) => failed(&fault.message, fault.span),
             (None, None) => "filtered".into(),
         }
     };
     (0..rows).map(outcome).collect()
 }
 
+fn failed(message: &str, span: Span) -> String {
+    format!("{message} at {}", span.start)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 2000, ..ProptestConfig::with_cases(300) })]
 
     #[test]
-    fn a_batch_gives_what_its_rows_give(
+    fn columns_give_what_a_walk_over_each_row_gives(
         first in any_expr(2), predicate in expr(Ty::Bool, 2), second in any_expr(3), third in any_expr(2),
         rows in prop::collection::vec(row(), 1..80),
     ) {
@@ -340,12 +346,15 @@ proptest! {
             .unwrap_or_else(|errors| panic!("{program}: {errors}"));
         let whole = checked.run(&to_batch(&rows));
         prop_assert!(whole.faults.is_sorted_by_key(|fault| fault.row));
-        let whole = outcomes(rows.len(), &whole);
-        for (row, values) in rows.iter().enumerate() {
-            let mut single = to_batch(std::slice::from_ref(values));
-            single.origin.block_source_row += row as u64;
-            let single = outcomes(1, &checked.run(&single));
-            prop_assert_eq!(&whole[row], &single[0], "row {} {:?} of\n{}", row, values, program);
+        let constants = checked.constants();
+        for ((row, values), found) in rows.iter().enumerate().zip(outcomes(rows.len(), &whole)) {
+            let mut walk = Walk::new(&constants, values, 101 + row as i64, checked.transform());
+            let expected = match walk.program(checked.transform()) {
+                Ok(Some(values)) => format!("{values:?}"),
+                Ok(None) => "filtered".to_owned(),
+                Err((message, span)) => failed(&message, span),
+            };
+            prop_assert_eq!(found, expected, "row {} {:?} of\n{}", row, values, program);
         }
     }
 }

@@ -10,6 +10,9 @@ use proptest::prelude::*;
 
 use super::harness::{batch, transform};
 
+/// Mantissa and scale.
+type Decimal = (i128, u8);
+
 pub const LARGEST: i128 = (1 << 96) - 1;
 
 fn value() -> impl Strategy<Value = Value> {
@@ -101,8 +104,8 @@ proptest! {
 }
 
 /// `x op y` of each row; `None` where it fails.
-fn compute(op: &str, rows: &[((i128, u8), (i128, u8))]) -> Vec<Option<(i128, u8)>> {
-    let sides = |pick: fn(&((i128, u8), (i128, u8))) -> (i128, u8)| {
+fn compute(op: &str, rows: &[(Decimal, Decimal)]) -> Vec<Option<Decimal>> {
+    let sides = |pick: fn(&(Decimal, Decimal)) -> Decimal| {
         let (mantissas, scales) = rows.iter().map(pick).unzip();
         Column::scaled_decimals(mantissas, scales, None)
     };
@@ -118,7 +121,7 @@ fn compute(op: &str, rows: &[((i128, u8), (i128, u8))]) -> Vec<Option<(i128, u8)
     (0..rows.len()).map(found).collect()
 }
 
-fn decimal() -> impl Strategy<Value = (i128, u8)> {
+fn decimal() -> impl Strategy<Value = Decimal> {
     let mantissa = prop_oneof![
         -LARGEST..=LARGEST,
         -1_000_000_i128..=1_000_000,
@@ -130,7 +133,7 @@ fn decimal() -> impl Strategy<Value = (i128, u8)> {
 }
 
 /// The result with as many places as fit, halves to even; `None` if it is too large.
-fn exact(op: &str, (x, x_scale): (i128, u8), (y, y_scale): (i128, u8)) -> Option<(i128, u8)> {
+fn exact(op: &str, (x, x_scale): Decimal, (y, y_scale): Decimal) -> Option<Decimal> {
     let wide = |value: i128, power: u8| i256::from_i128(value).wrapping_mul(ten_to(power));
     let scale = x_scale.max(y_scale);
     let (value, scale) = match op {

@@ -24,10 +24,12 @@ pub fn call(function: Function, receiver: &Datum, args: &[Datum], kind: &Kind, r
         Ceil => each(receiver, kind, rows, |value, _| to_whole(value, f64::ceil, ceil)),
         Floor => each(receiver, kind, rows, |value, _| to_whole(value, f64::floor, floor)),
         Round | RoundTo => {
-            let places = args.first().map(Ints::of);
+            let places = args.first().map_or(Ints::Scalar(Some(0)), Ints::of);
+            if let (Datum::Column(Column::Float(a)), Ints::Scalar(Some(places))) = (receiver, &places) {
+                return Datum::Column(Column::floats(round_floats(a.values(), *places), receiver.validity()));
+            }
             each(receiver, kind, rows, |value, row| {
-                let places = places.as_ref().map_or(Some(0), |places| places.get(row));
-                Ok(places.map_or(Value::Null, |places| round(value, places)))
+                Ok(places.get(row).map_or(Value::Null, |places| round(value, places)))
             })
         }
         Clamp => clamp(receiver, &args[0], &args[1], kind, rows),
@@ -92,7 +94,7 @@ pub fn float_to_int(float: f64) -> Option<i64> {
 /// Halves go away from zero for a float, to even for a decimal; an int stays as it is.
 fn round(value: Value, places: i64) -> Value {
     match value {
-        Value::Float(f) => Value::Float(round_float(f, places)),
+        Value::Float(f) => Value::Float(round_floats(&[f], places)[0]),
         Value::Decimal { mantissa, scale } => {
             let wanted = places.clamp(0, i64::from(scale)) as u8;
             let mantissa = rescale(mantissa, scale, wanted).expect("fewer places make a smaller mantissa");
@@ -103,16 +105,16 @@ fn round(value: Value, places: i64) -> Value {
     }
 }
 
-fn round_float(value: f64, places: i64) -> f64 {
+fn round_floats(values: &[f64], places: i64) -> Vec<f64> {
     let unit = 10_f64.powi(places.unsigned_abs().min(400) as i32);
-    let rounded = match (unit.is_finite(), places >= 0) {
-        (true, true) => (value * unit).round() / unit,
-        (true, false) => (value / unit).round() * unit,
-        (false, true) => value,
-        (false, false) => value * 0.0,
-    };
     // A number that is too large for the way there and back has no such places.
-    if rounded.is_finite() { rounded } else { value }
+    let checked = |value: f64, rounded: f64| if rounded.is_finite() { rounded } else { value };
+    match (unit.is_finite(), places >= 0) {
+        (true, true) => values.iter().map(|value| checked(*value, (value * unit).round() / unit)).collect(),
+        (true, false) => values.iter().map(|value| checked(*value, (value / unit).round() * unit)).collect(),
+        (false, true) => values.to_vec(),
+        (false, false) => values.iter().map(|value| checked(*value, value * 0.0)).collect(),
+    }
 }
 
 fn clamp(receiver: &Datum, low: &Datum, high: &Datum, kind: &Kind, rows: &mut Rows<'_>) -> Column {
