@@ -2,32 +2,32 @@
 
 use super::calendar;
 
-/// Four digits for each number below 10,000.
-static FOUR_DIGITS: [[u8; 4]; 10_000] = four_digits();
+/// Four digits for each number below 10,000, the first in the lowest byte.
+static FOUR_DIGITS: [u32; 10_000] = four_digits();
 
-const fn four_digits() -> [[u8; 4]; 10_000] {
-    let mut table = [[b'0'; 4]; 10_000];
+const fn four_digits() -> [u32; 10_000] {
+    let mut table = [0; 10_000];
     let mut number = 0;
     while number < 10_000 {
         let (high, low) = (number / 100, number % 100);
-        table[number] =
-            [b'0' + (high / 10) as u8, b'0' + (high % 10) as u8, b'0' + (low / 10) as u8, b'0' + (low % 10) as u8];
+        let digits = [high / 10, high % 10, low / 10, low % 10];
+        let [a, b, c, d] = digits;
+        table[number] = u32::from_le_bytes([b'0' + a as u8, b'0' + b as u8, b'0' + c as u8, b'0' + d as u8]);
         number += 1;
     }
     table
 }
 
-/// Four digits of a number below 10,000.
+/// Four digits of a number below 10,000, the first in the lowest byte.
 #[inline]
-pub(crate) fn four(number: u32) -> [u8; 4] {
+pub(crate) fn four(number: u32) -> u32 {
     FOUR_DIGITS[number as usize]
 }
 
-/// Two digits of a number below 100.
+/// Two digits of a number below 100, the first in the lowest byte.
 #[inline]
-fn two(number: u32) -> [u8; 2] {
-    let [_, _, tens, ones] = four(number);
-    [tens, ones]
+pub(crate) fn two(number: u32) -> u16 {
+    (four(number) >> 16) as u16
 }
 
 /// `true` or `false`.
@@ -141,7 +141,8 @@ pub fn write_date(days: i32, out: &mut Vec<u8>) {
 pub(crate) fn date(days: i32) -> Option<[u8; 10]> {
     let (year, month, day) = calendar::civil(days);
     let year = u32::try_from(year).ok().filter(|year| *year <= 9999)?;
-    let ([y0, y1, y2, y3], [m0, m1], [d0, d1]) = (four(year), two(month), two(day));
+    let ([y0, y1, y2, y3], [m0, m1], [d0, d1]) =
+        (four(year).to_le_bytes(), two(month).to_le_bytes(), two(day).to_le_bytes());
     Some([y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1])
 }
 
@@ -157,15 +158,17 @@ pub fn write_date_time(nanoseconds: i128, out: &mut Vec<u8>) {
     let days = nanoseconds.div_euclid(calendar::DAY);
     let of_day = nanoseconds.rem_euclid(calendar::DAY) as u64;
     write_date(days.clamp(i32::MIN.into(), i32::MAX.into()) as i32, out);
-    out.extend_from_slice(&time((of_day / calendar::SECOND as u64) as u32));
+    out.extend_from_slice(&time((of_day / calendar::SECOND as u64) as u32).to_le_bytes()[..9]);
     write_fraction((of_day % calendar::SECOND as u64) as u32, out);
 }
 
-/// `T` and the time of day after so many seconds.
+/// `T10:20:30`, the time of day after so many seconds, the first character in the lowest byte.
 #[inline]
-pub(crate) fn time(seconds: u32) -> [u8; 9] {
-    let ([h0, h1], [m0, m1], [s0, s1]) = (two(seconds / 3600), two(seconds / 60 % 60), two(seconds % 60));
-    [b'T', h0, h1, b':', m0, m1, b':', s0, s1]
+pub(crate) fn time(seconds: u32) -> u128 {
+    let [hours, minutes, seconds] = [seconds / 3600, seconds / 60 % 60, seconds % 60].map(|part| u64::from(two(part)));
+    let colon = u64::from(b':');
+    let to_minutes = u64::from(b'T') | hours << 8 | colon << 24 | minutes << 32 | colon << 48;
+    u128::from(to_minutes) | u128::from(seconds) << 56
 }
 
 /// The fraction of a second with 3, 6 or 9 digits, or nothing if it is zero.

@@ -3,7 +3,7 @@
 //! A regular block, which has no quotes and whose lines all end in the same way, is one run over its bytes: each
 //! delimiter and line end, in order, is all there is to know. Other blocks get a pair for each field, quotes taken off.
 
-use super::kernels::{self, LineEnds, Marks};
+use super::kernels::{self, Marks, Separated};
 use super::record::{self, Quoting};
 use super::{Block, Decoder, RecordFault, RecordFaultKind, SLACK};
 use crate::analysis::hir::Encoding;
@@ -20,18 +20,22 @@ pub struct Index {
     pub(super) step: usize,
     /// The records of a wrong width, ascending. Their fields are shown empty.
     pub(super) misshapen: Vec<RecordFault>,
-    /// The text that the positions are about, if it isn't the block's: with doubled quotes resolved, or transcoded.
-    rewritten: Option<Vec<u8>>,
+    /// The text that the positions are about, unless it is empty: then it is the block's. With doubled quotes resolved,
+    /// or transcoded.
+    rewritten: Vec<u8>,
     /// Where each record begins in the block; empty for a regular block.
     starts: Vec<u32>,
     /// Scratch space.
     marked: Vec<u32>,
+    /// The fields, as places in `positions`, whose text must be put together: with doubled quotes, or with text behind
+    /// a closing quote.
+    unresolved: Vec<usize>,
 }
 
 impl Index {
     /// The text that the positions are about; slack follows what they cover.
     pub(super) fn text<'a>(&'a self, block: &'a Block) -> &'a [u8] {
-        self.rewritten.as_deref().unwrap_or(&block.bytes)
+        if self.rewritten.is_empty() { &block.bytes } else { &self.rewritten }
     }
 
     /// Where a field begins and ends in the text.
@@ -54,7 +58,8 @@ impl Index {
         self.positions.clear();
         self.misshapen.clear();
         self.starts.clear();
-        self.rewritten = None;
+        self.rewritten.clear();
+        self.unresolved.clear();
     }
 }
 
@@ -66,28 +71,31 @@ impl Decoder {
         let transcoded = self.encoding == Encoding::Latin1 && !text.is_ascii();
         let returns = first_line_ends_with_return(text);
         let records = block.records as usize;
-        if !transcoded && self.find_separators::<false>(text, records, returns, index) {
+        if !transcoded && self.find_separators::<false>(text, records, returns, index).is_some() {
             return;
         }
-        let mut pairs = Pairs::new(text, self.marks, self.width);
-        if self.find_separators::<true>(text, records, returns, index) {
-            pairs.add_all(&index.positions, index.stride);
-        } else {
-            index.marked.clear();
-            kernels::structurals(text, self.marks, &mut index.marked);
-            pairs.walk(&index.marked);
+        match self.find_separators::<true>(text, records, returns, index) {
+            Some(untidy) => self.pair_up(text, untidy, index),
+            None => self.walk(text, index),
         }
-        pairs.finish(transcoded, index);
+        if !index.unresolved.is_empty() {
+            self.resolve(text, index);
+        }
+        if transcoded {
+            let mut positions = std::mem::take(&mut index.positions);
+            index.rewritten = transcode(index.text(block), &mut positions);
+            index.positions = positions;
+        }
     }
 
-    /// Finds the separators of a block of regular lines. False if it isn't one; the index is then of no use.
+    /// Finds the separators of a block of regular lines, and whether its quotes are untidy. Nothing if the block isn't one.
     fn find_separators<const QUOTES: bool>(
         &self,
         text: &[u8],
         records: usize,
         returns: bool,
         index: &mut Index,
-    ) -> bool {
+    ) -> Option<bool> {
         index.step = 1;
         index.stride = self.width + usize::from(returns);
         index.positions.clear();
@@ -97,16 +105,16 @@ impl Decoder {
         } else {
             kernels::separators::<QUOTES, false>(text, self.marks, &mut index.positions)
         };
-        let Some(mut ends) = found else { return false };
+        let Separated { mut feeds, returns: mut found_returns, untidy } = found?;
         if !text.ends_with(b"\n") {
             // As if the line end that the file's last line may lack were there.
             let end = text.len() as u32;
             index.positions.extend(end..=end + u32::from(returns));
-            ends = LineEnds { feeds: ends.feeds + 1, returns: ends.returns + u32::from(returns) };
+            (feeds, found_returns) = (feeds + 1, found_returns + u32::from(returns));
         }
-        let expected = LineEnds { feeds: records as u32, returns: if returns { records as u32 } else { 0 } };
-        let counts_fit = ends == expected && index.positions.len() == records * index.stride + 1;
-        counts_fit && self.lines_fit(text, index, returns)
+        let expected = (records as u32, if returns { records as u32 } else { 0 });
+        let counts_fit = (feeds, found_returns) == expected && index.positions.len() == records * index.stride + 1;
+        (counts_fit && self.lines_fit(text, index, returns)).then_some(untidy)
     }
 
     /// Whether every line ends where its width says, and none is blank. With as many line ends as there are records,
@@ -131,132 +139,110 @@ fn first_line_ends_with_return(text: &[u8]) -> bool {
     memchr::memchr(b'\n', text).is_some_and(|at| at > 0 && text[at - 1] == b'\r')
 }
 
-/// Collects a pair of positions for each field of a block.
-struct Pairs<'a> {
-    text: &'a [u8],
-    marks: Marks,
-    width: usize,
-    positions: Vec<u32>,
-    starts: Vec<u32>,
-    misshapen: Vec<RecordFault>,
-    /// The fields, as positions in `positions`, whose text must be put together: with doubled quotes, or with text
-    /// behind a closing quote.
-    unresolved: Vec<usize>,
-}
-
-impl<'a> Pairs<'a> {
-    fn new(text: &'a [u8], marks: Marks, width: usize) -> Self {
-        Self {
-            text,
-            marks,
-            width,
-            positions: Vec::new(),
-            starts: Vec::new(),
-            misshapen: Vec::new(),
-            unresolved: Vec::new(),
-        }
-    }
-
-    /// Takes the fields of regular lines.
-    fn add_all(&mut self, separators: &[u32], stride: usize) {
-        let records = (separators.len() - 1) / stride;
-        self.positions.reserve(2 * records * self.width);
-        for record in 0..records {
-            let ends = &separators[record * stride..][..=self.width];
-            self.starts.push(ends[0].wrapping_add(1));
+/// The exact ways. Each leaves a pair of positions for every field.
+impl Decoder {
+    /// Takes the fields of regular lines with quotes, whose separators are found. Where quotes are not untidy, what
+    /// begins with one ends with one, and that is all.
+    fn pair_up(&self, text: &[u8], untidy: bool, index: &mut Index) {
+        let separators = std::mem::replace(&mut index.positions, std::mem::take(&mut index.marked));
+        let stride = index.stride;
+        index.positions.clear();
+        index.positions.reserve(2 * separators.len());
+        for first in (0..separators.len() - 1).step_by(stride) {
+            let ends = &separators[first..=first + self.width];
+            index.starts.push(ends[0].wrapping_add(1));
             for pair in ends.windows(2) {
-                self.add(pair[0].wrapping_add(1) as usize, pair[1] as usize);
+                let (start, end) = (pair[0].wrapping_add(1) as usize, pair[1] as usize);
+                if untidy {
+                    self.add(text, start, end, index);
+                } else {
+                    let quoted = u32::from(start < end && text[start] == self.marks.quote);
+                    index.positions.extend_from_slice(&[pair[0].wrapping_add(quoted), pair[1] - quoted]);
+                }
             }
         }
+        index.marked = separators;
+        (index.step, index.stride) = (2, 2 * self.width);
     }
 
     /// Finds the fields of any text, mark by mark.
-    fn walk(&mut self, marked: &[u32]) {
-        let (mut record, mut field, mut base) = (0, 0, 0);
+    fn walk(&self, text: &[u8], index: &mut Index) {
+        index.positions.clear();
+        (index.step, index.stride) = (2, 2 * self.width);
+        let mut marked = std::mem::take(&mut index.marked);
+        marked.clear();
+        kernels::structurals(text, self.marks, &mut marked);
+        let (mut record, mut field) = (0, 0);
         let mut quoting = Quoting::default();
         for at in marked.iter().map(|at| *at as usize) {
-            let byte = self.text[at];
+            let byte = text[at];
             if byte == self.marks.quote {
-                quoting.quote(self.text, at, field, byte);
+                quoting.quote(text, at, field, byte);
             } else if !quoting.open {
-                let blank = byte != self.marks.delimiter && at == record;
+                let ends_record = byte != self.marks.delimiter;
+                let blank = ends_record && at == record;
                 if !blank {
-                    self.add(field, at);
+                    self.add(text, field, at, index);
                 }
                 field = at + 1;
-                if byte != self.marks.delimiter {
-                    if !blank {
-                        base = self.end_record(record, base);
-                    }
-                    record = field;
+                if ends_record && !blank {
+                    self.end_record(record, index);
                 }
+                record = if ends_record { field } else { record };
             }
         }
-        if record < self.text.len() {
-            self.add(field, self.text.len());
-            self.end_record(record, base);
+        if record < text.len() {
+            self.add(text, field, text.len(), index);
+            self.end_record(record, index);
         }
+        index.marked = marked;
     }
 
-    /// Ends a record whose fields stand from `base` on, and gives where the next one's will.
-    fn end_record(&mut self, start: usize, base: usize) -> usize {
-        let found = (self.positions.len() - base) / 2;
+    /// Ends a record that began at `start`. If it has a wrong width, its fields become empty ones.
+    fn end_record(&self, start: usize, index: &mut Index) {
+        let base = index.starts.len() * index.stride;
+        let found = (index.positions.len() - base) / 2;
         if found != self.width {
-            let position = self.starts.len() as u32;
+            let position = index.starts.len() as u32;
             let kind = RecordFaultKind::Width { expected: self.width, found };
-            self.misshapen.push(RecordFault { position, kind });
-            self.positions.truncate(base);
-            self.unresolved.retain(|at| *at < base);
-            self.positions.extend([(start as u32).wrapping_sub(1), start as u32].repeat(self.width));
+            index.misshapen.push(RecordFault { position, kind });
+            index.positions.truncate(base);
+            while index.unresolved.last().is_some_and(|at| *at >= base) {
+                index.unresolved.pop();
+            }
+            let empty = [(start as u32).wrapping_sub(1), start as u32];
+            index.positions.extend(empty.iter().cycle().take(index.stride));
         }
-        self.starts.push(start as u32);
-        self.positions.len()
+        index.starts.push(start as u32);
     }
 
     /// Takes a field as it stands in the text.
-    #[inline]
-    fn add(&mut self, start: usize, end: usize) {
+    fn add(&self, text: &[u8], start: usize, end: usize, index: &mut Index) {
         let (mut start, mut end) = (start, end);
-        if start < end && self.text[start] == self.marks.quote {
-            let inner = &self.text[start + 1..end];
+        if start < end && text[start] == self.marks.quote {
+            let inner = &text[start + 1..end];
             if memchr::memchr(self.marks.quote, inner) == Some(inner.len().wrapping_sub(1)) {
                 (start, end) = (start + 1, end - 1);
             } else {
-                self.unresolved.push(self.positions.len());
+                index.unresolved.push(index.positions.len());
             }
         }
-        self.positions.extend_from_slice(&[(start as u32).wrapping_sub(1), end as u32]);
+        index.positions.extend_from_slice(&[(start as u32).wrapping_sub(1), end as u32]);
     }
 
-    fn finish(mut self, transcoded: bool, index: &mut Index) {
-        let mut text = None;
-        if !self.unresolved.is_empty() {
-            text = Some(self.resolve());
-        }
-        if transcoded {
-            text = Some(transcode(text.as_deref().unwrap_or(self.text), &mut self.positions));
-        }
-        index.rewritten = text;
-        index.positions = self.positions;
-        index.starts = self.starts;
-        index.misshapen = self.misshapen;
-        index.step = 2;
-        index.stride = 2 * self.width;
-    }
-
-    /// The text with every field readable as it is.
-    fn resolve(&mut self) -> Vec<u8> {
-        let mut text = self.text.to_vec();
-        text.resize(text.len() + SLACK, 0);
-        for &at in &self.unresolved {
-            let (start, end) = (self.positions[at].wrapping_add(1) as usize, self.positions[at + 1] as usize);
-            let (field, _) = record::field(&self.text[..end], start, self.marks);
-            text[start..start + field.len()].copy_from_slice(&field);
+    /// Rewrites the text so that every field is readable as it is.
+    fn resolve(&self, text: &[u8], index: &mut Index) {
+        let rewritten = &mut index.rewritten;
+        rewritten.extend_from_slice(text);
+        rewritten.resize(text.len() + SLACK, 0);
+        for &at in &index.unresolved {
+            let (start, end) = (index.positions[at].wrapping_add(1) as usize, index.positions[at + 1] as usize);
+            let (field, _) = record::field(&text[..end], start, self.marks);
+            rewritten[start..start + field.len()].copy_from_slice(&field);
             // What is left of the old text could begin inside a character.
-            text[start + field.len()..end].fill(b' ');
-            self.positions[at + 1] = (start + field.len()) as u32;
+            rewritten[start + field.len()..end].fill(b' ');
+            index.positions[at + 1] = (start + field.len()) as u32;
         }
-        text
     }
 }
 

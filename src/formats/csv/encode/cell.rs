@@ -1,58 +1,11 @@
-//! One cell as text.
+//! One cell as text, whatever its type: the plain way. [`super::pens`] has faster ones for common types.
 
 use arrow_array::{Array, BooleanArray, Date32Array, Decimal128Array, StringViewArray};
 use arrow_buffer::NullBuffer;
 
+use super::quoting::Quoting;
 use crate::exec::batch::{Column, DecimalColumn, ListColumn};
 use crate::formats::text;
-
-/// Which bytes make a field need quotes.
-pub(super) struct Quoting {
-    delimiter: u8,
-    /// The delimiter can stand in a number, a date or a truth value.
-    in_values: bool,
-}
-
-impl Quoting {
-    pub fn new(delimiter: u8) -> Self {
-        let in_values = delimiter.is_ascii_alphanumeric() || b"+-.:".contains(&delimiter);
-        Self { delimiter, in_values }
-    }
-
-    fn needed(&self, field: &[u8]) -> bool {
-        field.iter().any(|byte| *byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r'))
-    }
-
-    /// Appends a field, in quotes if it needs them.
-    pub fn write(&self, field: &[u8], out: &mut Vec<u8>) {
-        if self.needed(field) {
-            write_quoted(field, out);
-        } else {
-            out.extend_from_slice(field);
-        }
-    }
-
-    /// Puts what was appended from `start` on in quotes if it needs them.
-    #[cold]
-    fn mend(&self, start: usize, out: &mut Vec<u8>) {
-        if self.needed(&out[start..]) {
-            let field = out.split_off(start);
-            write_quoted(&field, out);
-        }
-    }
-}
-
-fn write_quoted(field: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    let mut rest = field;
-    while let Some(at) = memchr::memchr(b'"', rest) {
-        out.extend_from_slice(&rest[..=at]);
-        out.push(b'"');
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out.push(b'"');
-}
 
 /// The values of a written column.
 pub(super) enum Cells<'a> {
@@ -85,12 +38,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The cells of a carried field.
-    pub fn texts(values: &'a StringViewArray) -> Self {
-        Cells::String(values)
-    }
-
-    fn is_null(&self, row: usize) -> bool {
+    pub fn is_null(&self, row: usize) -> bool {
         match self {
             Cells::Empty => true,
             Cells::Bool(values) => values.is_null(row),

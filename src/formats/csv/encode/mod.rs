@@ -4,8 +4,13 @@
 //! Null and the empty text are both empty; a row that is one empty field is `""`, so that it is not a blank line.
 
 mod cell;
+mod pens;
+mod quoting;
 
-use self::cell::{Cells, Quoting};
+use self::cell::Cells;
+use self::pens::Writer;
+use self::quoting::Quoting;
+use super::kernels::Pen;
 use super::{EncodeColumn, EncodeError, EncodeSource, Encoder};
 use crate::exec::batch::Batch;
 
@@ -19,9 +24,11 @@ impl Encoder {
     pub fn header(&self, out: &mut Vec<u8>) {
         let quoting = Quoting::new(self.delimiter);
         let start = out.len();
-        for column in &self.columns {
+        for (position, column) in self.columns.iter().enumerate() {
+            if position > 0 {
+                out.push(self.delimiter);
+            }
             quoting.write(column.name.as_bytes(), out);
-            out.push(self.delimiter);
         }
         self.end_row(start, out);
     }
@@ -29,32 +36,53 @@ impl Encoder {
     /// Appends the rows of a batch. Fails with the first row that can't be written: a list with an element that holds
     /// `;`, or a map. What was appended by then is to be dropped.
     pub fn encode(&self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let cells: Vec<Cells<'_>> = self.columns.iter().map(|column| cells_of(column, batch)).collect();
         let quoting = Quoting::new(self.delimiter);
-        for row in 0..batch.rows {
+        let cells: Vec<Cells<'_>> = self.columns.iter().map(|column| cells_of(column, batch)).collect();
+        match cells.as_slice() {
+            [] => out.extend(std::iter::repeat_n(b'\n', batch.rows)),
+            [single] => self.encode_single(single, batch.rows, &quoting, out)?,
+            several => encode_rows(several, batch.rows, &quoting, out)?,
+        }
+        Ok(())
+    }
+
+    /// Appends rows of one field, which must not be blank lines.
+    fn encode_single(
+        &self,
+        cells: &Cells<'_>,
+        rows: usize,
+        quoting: &Quoting,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        for row in 0..rows {
             let start = out.len();
-            for (column, cells) in cells.iter().enumerate() {
-                if let Err(reason) = cells.write(row, &quoting, out) {
-                    return Err(EncodeError { row, column, reason });
-                }
-                out.push(self.delimiter);
-            }
+            cells.write(row, quoting, out).map_err(|reason| EncodeError { row, column: 0, reason })?;
             self.end_row(start, out);
         }
         Ok(())
     }
 
-    /// Makes the last delimiter of the row that began at `start` its line end.
-    #[inline]
+    /// Ends the row that began at `start`.
     fn end_row(&self, start: usize, out: &mut Vec<u8>) {
-        let length = out.len() - start;
-        if length <= 1 {
-            out.truncate(start);
-            out.extend_from_slice(if self.columns.is_empty() { b"\n" } else { b"\"\"\n" });
-        } else if let Some(last) = out.last_mut() {
-            *last = b'\n';
+        if out.len() == start && self.columns.len() == 1 {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Appends rows of several fields: each field with the byte that follows it.
+fn encode_rows(cells: &[Cells<'_>], rows: usize, quoting: &Quoting, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let mut writers: Vec<Writer<'_>> = cells.iter().map(|cells| Writer::new(cells, quoting)).collect();
+    let mut pen = Pen::new(out);
+    let last = writers.len() - 1;
+    for row in 0..rows {
+        for (column, writer) in writers.iter_mut().enumerate() {
+            let end = if column == last { b'\n' } else { quoting.marks.delimiter };
+            writer.write(row, end, quoting, &mut pen).map_err(|reason| EncodeError { row, column, reason })?;
         }
     }
+    Ok(())
 }
 
 fn cells_of<'a>(column: &EncodeColumn, batch: &'a Batch) -> Cells<'a> {
@@ -65,7 +93,7 @@ fn cells_of<'a>(column: &EncodeColumn, batch: &'a Batch) -> Cells<'a> {
         },
         EncodeSource::Carried(id) => {
             let field = batch.carried.fields.iter().find(|(name, _)| *name == id);
-            field.map_or(Cells::Empty, |(_, values)| Cells::texts(values))
+            field.map_or(Cells::Empty, |(_, values)| Cells::String(values))
         }
     }
 }
