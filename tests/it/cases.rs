@@ -183,8 +183,7 @@ fn normalise_dead_letters(text: &str) -> String {
 fn normalise_output(text: &str) -> String {
     let figures = [
         (r"\d+(\.\d+)? ?(ms|µs|s)\b", "<time>"),
-        (r"\d+(\.\d+)? ?[KMG]i?B\b", "<size>"),
-        (r"\b\d+ bytes\b", "<size>"),
+        (r"peak memory \d+(\.\d+)?[BKMG]\b", "peak memory <size>"),
         (r"/tmp/[^\s:]+", "<folder>"),
     ];
     figures.iter().fold(text.to_owned(), |text, (pattern, with)| {
