@@ -192,7 +192,6 @@ fn plain_parts(format: &str, fractions: bool) -> Option<Vec<Part>> {
     while let Some(byte) = bytes.next() {
         let part = match byte {
             b'%' => number_part(bytes.next()?)?,
-            // A blank in a format stands for any blanks, which chrono knows to read; one between plain parts is exact.
             byte => Part::Literal(byte),
         };
         parts.push(part);

@@ -3,7 +3,7 @@
 //! A regular block, which has no quotes and whose lines all end in the same way, is one run over its bytes: each
 //! delimiter and line end, in order, is all there is to know. Other blocks get a pair for each field, quotes taken off.
 
-use super::kernels::{self, Marks, Separated};
+use super::kernels::{self, Separated};
 use super::record::{self, Quoting};
 use super::{Block, Decoder, RecordFault, RecordFaultKind, SLACK};
 use crate::analysis::hir::Encoding;

@@ -6,6 +6,7 @@ use arrow_array::{StringViewArray, UInt8Array};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use clinker::analysis::types::{Kind, Type};
 use clinker::exec::batch::{Column, DecimalColumn, ListColumn, Scales};
+use clinker::exec::value::Value;
 use clinker::formats::csv::{EncodeColumn, EncodeSource, Encoder};
 use clinker::formats::text;
 use proptest::prelude::*;
@@ -100,7 +101,32 @@ fn lists_are_joined() {
     let columns = [("x", Column::Null(2)), ("l", list(vec![0, 1, 3], texts))];
     let error = encode(&columns, None).expect_err("an element contains the separator");
     assert_eq!((error.row, error.column), (1, 1));
-    assert_eq!(error.reason, "the element `d;e` contains `;`, which stands between elements");
+    assert_eq!(error.reason, "an element `d;e` contains `;`, which stands between elements");
+}
+
+#[test]
+fn values_of_any_type_are_written_like_typed_ones() {
+    let text = |text: &str| Value::String(text.into());
+    let written = |value: Value| encode(&[("a", Column::any(&[value])), ("n", Column::Null(1))], None);
+    let list = Value::Array(vec![Value::Int(1), text("b,c"), Value::Null]);
+    for (value, expected) in [
+        (Value::Null, ""),
+        (Value::Float(1e21), "1000000000000000000000"),
+        (Value::Decimal { mantissa: 150, scale: 2 }, "1.50"),
+        (text("say \"hi\""), "\"say \"\"hi\"\"\""),
+        (list, "\"1;b,c;\""),
+    ] {
+        assert_eq!(written(value).expect("writes"), format!("a,n\n{expected},\n"));
+    }
+    let map = Value::Map(vec![("k".into(), Value::Null)]);
+    for (value, reason) in [
+        (map.clone(), "a map, which a csv file can't hold"),
+        (Value::Array(vec![map]), "a map, which a csv file can't hold"),
+        (Value::Array(vec![Value::Array(vec![])]), "an array inside an array, which a csv file can't hold"),
+        (Value::Array(vec![text("a;b")]), "an element `a;b` contains `;`, which stands between elements"),
+    ] {
+        assert_eq!(written(value).expect_err("can't be written").reason, reason);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clinker::analysis::hir::{CsvReadOptions, SourceColumn};
-use clinker::analysis::types::{Kind, Type};
+use clinker::analysis::types::Type;
 use clinker::diagnostics::{FileId, Span};
 use clinker::exec::batch::{Batch, Carried, Column, Origin, Positions};
 use clinker::formats::csv::{
@@ -107,6 +107,7 @@ pub fn text(column: &Column, row: usize) -> String {
     match column {
         _ if column.is_null(row) => "null".into(),
         Column::String(values) => values.value(row).into(),
+        Column::Any(_) => column.value(row).to_string(),
         other => {
             let lines = encode(&[("c", other.clone())], None).expect("the value can be written");
             lines.lines().nth(row + 1).expect("a line for each row").into()
@@ -153,8 +154,4 @@ pub fn batch(columns: &[(&str, Column)]) -> Batch {
         carried: Carried::default(),
         origin: Origin { source: 0, file: 0, block_row: 1, block_source_row: 1, positions: Positions::From(0) },
     }
-}
-
-pub fn nullable(kind: Kind) -> Type {
-    Type::nullable(kind)
 }

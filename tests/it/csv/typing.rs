@@ -111,6 +111,8 @@ fn texts() {
     ];
     check(Type::of(Kind::String), &cells);
     check(Type::nullable(Kind::String), &cells);
+    // The same, as values whose type is known only at run time.
+    check(Type::of(Kind::Any), &cells);
 }
 
 #[test]

@@ -40,25 +40,29 @@ fn span(index: &Index, range: &Range<u32>, width: usize) -> Range<usize> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a range whose text is valid, as [`repair`] found.
-    pub fn new(block: &'a Block, index: &'a Index, range: Range<u32>, width: usize) -> Self {
+    /// The fields of a range. Where its text is not valid, it is repaired in `repaired`, and `report` is told the first
+    /// bad field of each bad record.
+    pub fn new(
+        block: &'a Block,
+        index: &'a Index,
+        range: Range<u32>,
+        width: usize,
+        repaired: &'a mut Vec<u8>,
+        report: impl FnMut(u32, usize),
+    ) -> Self {
         let span = span(index, &range, width);
-        let bytes = &index.text(block)[span.start..];
-        let text = valid_text(&bytes[..span.len()]).expect("the text was found to be valid");
-        Self::build(bytes, text, index, range, span.start)
-    }
-
-    /// The fields of a range over a repaired text.
-    pub fn over(text: &'a Repaired, index: &'a Index, range: Range<u32>) -> Self {
-        let length = text.bytes.len() - SLACK;
-        let valid = valid_text(&text.bytes[..length]).expect("a repaired text is valid");
-        Self::build(&text.bytes, valid, index, range, text.base)
-    }
-
-    fn build(bytes: &'a [u8], text: &'a str, index: &'a Index, range: Range<u32>, base: usize) -> Self {
+        let mut bytes = &index.text(block)[span.start..];
+        let text = match valid_text(&bytes[..span.len()]) {
+            Some(text) => text,
+            None => {
+                *repaired = repair(&bytes[..span.len()], span.start, index, range.clone(), width, report);
+                bytes = repaired;
+                valid_text(&bytes[..span.len()]).expect("a repaired text is valid")
+            }
+        };
         let positions = &index.positions[range.start as usize * index.stride..];
-        let (stride, step) = (index.stride, index.step);
-        Self { bytes, text, positions, stride, step, rows: range.len(), base: base as u32 }
+        let (stride, step, base) = (index.stride, index.step, span.start as u32);
+        Self { bytes, text, positions, stride, step, rows: range.len(), base }
     }
 
     /// The number of records.
@@ -94,36 +98,28 @@ impl Cells<'_> {
     }
 }
 
-/// A text in which the fields that were not valid are made of question marks.
-pub(super) struct Repaired {
-    bytes: Vec<u8>,
+/// The text with question marks for the fields that are not valid, and slack behind it. `base` is where in the index's
+/// text it begins.
+#[cold]
+fn repair(
+    text: &[u8],
     base: usize,
-}
-
-/// Repairs the text of a range, if it is not valid, and reports the first bad field of each record.
-pub(super) fn repair(
-    block: &Block,
     index: &Index,
     range: Range<u32>,
     width: usize,
     mut report: impl FnMut(u32, usize),
-) -> Option<Repaired> {
-    let span = span(index, &range, width);
-    let text = index.text(block);
-    if valid_text(&text[span.clone()]).is_some() {
-        return None;
-    }
-    let mut bytes = vec![b'?'; span.len() + SLACK];
+) -> Vec<u8> {
+    let mut repaired = vec![b'?'; text.len() + SLACK];
     for record in range {
         for field in 0..width {
             let (start, end) = index.field(record as usize, field);
-            let cell = &text[start..end];
-            if std::str::from_utf8(cell).is_ok() {
-                bytes[start - span.start..end - span.start].copy_from_slice(cell);
+            let place = start - base..end - base;
+            if std::str::from_utf8(&text[place.clone()]).is_ok() {
+                repaired[place.clone()].copy_from_slice(&text[place]);
             } else {
                 report(record, field);
             }
         }
     }
-    Some(Repaired { bytes, base: span.start })
+    repaired
 }

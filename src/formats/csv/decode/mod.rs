@@ -105,13 +105,10 @@ impl Decoder {
     /// Decodes the records at `range` (positions in the block).
     pub fn decode(&self, block: &Block, index: &Index, range: Range<u32>) -> Decoded {
         let mut faults = Faults::new(range.clone(), &index.misshapen);
-        let repaired = fields::repair(block, index, range.clone(), self.width, |record, field| {
+        let mut repaired = Vec::new();
+        let fields = Fields::new(block, index, range.clone(), self.width, &mut repaired, |record, field| {
             faults.add(record - range.start, || RecordFaultKind::Encoding { field });
         });
-        let fields = match &repaired {
-            Some(text) => Fields::over(text, index, range.clone()),
-            None => Fields::new(block, index, range.clone(), self.width),
-        };
         let columns = self.columns.iter().enumerate().map(|(column, reader)| {
             let outcome = reader.read(&fields);
             for record in outcome.refused {

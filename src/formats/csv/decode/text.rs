@@ -3,6 +3,7 @@
 use super::super::kernels::Views;
 use super::fields::Fields;
 use crate::exec::batch::Column;
+use crate::exec::value::Value;
 
 /// Every cell as it is; an empty one is an empty text.
 pub(super) fn strings(fields: &Fields<'_>, field: usize) -> Column {
@@ -15,9 +16,10 @@ pub(super) fn strings(fields: &Fields<'_>, field: usize) -> Column {
     views.finish(None)
 }
 
-/// Every cell as a text whose type is known only at run time: the tag of a text, then the text.
+/// Every cell as a text whose type is known only at run time.
 pub(super) fn any(fields: &Fields<'_>, field: usize) -> Column {
-    const TEXT: u8 = 5;
-    let values = (0..fields.rows()).map(|row| [&[TEXT], fields.cell(row, field)].concat());
-    Column::Any(arrow_array::BinaryViewArray::from_iter_values(values))
+    let cells = fields.column(field, false, true);
+    let place = |row| cells.place(row);
+    let texts = (0..fields.rows()).map(place).map(|(start, end)| Value::String(fields.text()[start..end].to_owned()));
+    Column::any(&texts.collect::<Vec<_>>())
 }

@@ -5,6 +5,7 @@ use arrow_buffer::NullBuffer;
 
 use super::quoting::Quoting;
 use crate::exec::batch::{Column, DecimalColumn, ListColumn};
+use crate::exec::value::{self, Value};
 use crate::formats::text;
 
 /// The values of a written column.
@@ -91,7 +92,7 @@ impl<'a> Cells<'a> {
             Cells::Date(values) => text::write_date(values.value(row), out),
             Cells::DateTime(values) => text::write_date_time(values.value(row), out),
             Cells::List(values, elements) => write_list(values, elements, row, out)?,
-            Cells::Any(_) => return Err("the type of the value is known only at run time".into()),
+            Cells::Any(values) => write_any(&value::decode(values.value(row)), out)?,
         }
         Ok(())
     }
@@ -110,20 +111,52 @@ fn write_decimal(values: &DecimalColumn, row: usize, wanted: Option<u8>, out: &m
 
 fn write_list(list: &ListColumn, elements: &Cells<'_>, row: usize, out: &mut Vec<u8>) -> Result<(), String> {
     let (begin, end) = (list.offsets[row] as usize, list.offsets[row + 1] as usize);
-    for element in begin..end {
-        if element > begin {
+    join(begin..end, out, |element, out| match elements {
+        _ if elements.is_null(element) => Ok(()),
+        Cells::List(..) => Err(NESTED.into()),
+        Cells::Any(values) => write_element(&value::decode(values.value(element)), out),
+        _ => elements.write_text(element, out),
+    })
+}
+
+/// Appends a value whose type is known only at run time.
+fn write_any(value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+    match value {
+        Value::Array(elements) => join(elements, out, write_element),
+        other => write_element(other, out),
+    }
+}
+
+fn write_element(value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+    match value {
+        Value::Array(_) => Err(NESTED.into()),
+        Value::Map(_) => Err("a map, which a csv file can't hold".into()),
+        other => {
+            let mut text = String::new();
+            other.write_text(&mut text);
+            out.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+    }
+}
+
+const NESTED: &str = "an array inside an array, which a csv file can't hold";
+
+/// Appends elements with `;` between them.
+fn join<T>(
+    elements: impl IntoIterator<Item = T>,
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(T, &mut Vec<u8>) -> Result<(), String>,
+) -> Result<(), String> {
+    for (position, element) in elements.into_iter().enumerate() {
+        if position > 0 {
             out.push(b';');
         }
         let start = out.len();
-        if matches!(elements, Cells::List(..)) {
-            return Err("a list inside a list".into());
-        }
-        if !elements.is_null(element) {
-            elements.write_text(element, out)?;
-        }
+        write(element, out)?;
         if out[start..].contains(&b';') {
             let text = String::from_utf8_lossy(&out[start..]).into_owned();
-            return Err(format!("the element `{text}` contains `;`, which stands between elements"));
+            return Err(format!("an element `{text}` contains `;`, which stands between elements"));
         }
     }
     Ok(())
