@@ -94,6 +94,7 @@ proptest! {
                 }
                 expected.extend_from_slice(part);
             }
+            pen.finish();
         }
         prop_assert_eq!(written, expected);
     }

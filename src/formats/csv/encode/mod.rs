@@ -34,7 +34,7 @@ impl Encoder {
     }
 
     /// Appends the rows of a batch. Fails with the first row that can't be written: a list with an element that holds
-    /// `;`, or a map. What was appended by then is to be dropped.
+    /// `;`, or a map; how much was appended by then is open.
     pub fn encode(&self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let quoting = Quoting::new(self.delimiter);
         let cells: Vec<Cells<'_>> = self.columns.iter().map(|column| cells_of(column, batch)).collect();
@@ -82,6 +82,7 @@ fn encode_rows(cells: &[Cells<'_>], rows: usize, quoting: &Quoting, out: &mut Ve
             writer.write(row, end, quoting, &mut pen).map_err(|reason| EncodeError { row, column, reason })?;
         }
     }
+    pen.finish();
     Ok(())
 }
 

@@ -53,22 +53,24 @@ impl<'a> Writer<'a> {
             Writer::Date(values, _) => write_date(values[row], end, pen),
             Writer::DateTime(values, _) if values.is_null(row) => pen.put([end], 1),
             Writer::DateTime(values, day) => write_date_time(values.values()[row], end, day, pen),
-            Writer::Other(cells) => write_other(cells, row, end, quoting, pen)?,
+            Writer::Other(cells) => pen.append(|out| write_other(cells, row, end, quoting, out))?,
         }
         Ok(())
     }
 }
 
 #[inline(never)]
-fn write_other(cells: &Cells<'_>, row: usize, end: u8, quoting: &Quoting, pen: &mut Pen<'_>) -> Result<(), String> {
-    pen.append(|out| cells.write(row, quoting, out).map(|()| out.push(end)))
+fn write_other(cells: &Cells<'_>, row: usize, end: u8, quoting: &Quoting, out: &mut Vec<u8>) -> Result<(), String> {
+    cells.write(row, quoting, out)?;
+    out.push(end);
+    Ok(())
 }
 
 #[inline(always)]
 fn write_int(value: i64, end: u8, pen: &mut Pen<'_>) {
     let magnitude = value.unsigned_abs();
     if magnitude >= 10_000 {
-        return write_long_int(value, end, pen);
+        return pen.append(|out| write_long_int(value, end, out));
     }
     let magnitude = magnitude as u32;
     let digits = 1 + usize::from(magnitude > 9) + usize::from(magnitude > 99) + usize::from(magnitude > 999);
@@ -81,12 +83,12 @@ fn write_int(value: i64, end: u8, pen: &mut Pen<'_>) {
 }
 
 #[inline(never)]
-fn write_long_int(value: i64, end: u8, pen: &mut Pen<'_>) {
-    pen.put_text(itoa::Buffer::new().format(value).as_bytes());
-    pen.put([end], 1);
+fn write_long_int(value: i64, end: u8, out: &mut Vec<u8>) {
+    text::write_int(value, out);
+    out.push(end);
 }
 
-#[inline(never)]
+#[inline(always)]
 fn write_float(value: f64, end: u8, pen: &mut Pen<'_>) {
     const EXACT: f64 = (1_u64 << 53) as f64;
     let whole = value as i64;
@@ -95,15 +97,17 @@ fn write_float(value: f64, end: u8, pen: &mut Pen<'_>) {
     }
     // In this range the shortest digits come without an exponent and without `.0`.
     if !(1e-5..EXACT).contains(&value.abs()) {
-        return pen.append(|out| {
-            text::write_float(value, out);
-            out.push(end);
-        });
+        return pen.append(|out| write_odd_float(value, end, out));
     }
-    let mut buffer = zmij::Buffer::new();
-    let digits = buffer.format_finite(value).as_bytes();
-    pen.put_text(digits);
+    pen.put_text(zmij::Buffer::new().format_finite(value).as_bytes());
     pen.put([end], 1);
+}
+
+#[cold]
+#[inline(never)]
+fn write_odd_float(value: f64, end: u8, out: &mut Vec<u8>) {
+    text::write_float(value, out);
+    out.push(end);
 }
 
 #[inline(always)]
@@ -113,19 +117,17 @@ fn write_string(views: &[u128], values: &StringViewArray, row: usize, end: u8, q
     // The text stands behind its length, and zeros behind the text.
     let text = view >> 32;
     if length > 12 || values.is_null(row) || shapes(text.to_le_bytes(), quoting.marks) {
-        return write_any_string(values, row, end, quoting, pen);
+        return pen.append(|out| write_any_string(values, row, end, quoting, out));
     }
     pen.put((text | u128::from(end) << (8 * length)).to_le_bytes(), length + 1);
 }
 
 #[inline(never)]
-fn write_any_string(values: &StringViewArray, row: usize, end: u8, quoting: &Quoting, pen: &mut Pen<'_>) {
-    pen.append(|out| {
-        if values.is_valid(row) {
-            quoting.write(values.value(row).as_bytes(), out);
-        }
-        out.push(end);
-    });
+fn write_any_string(values: &StringViewArray, row: usize, end: u8, quoting: &Quoting, out: &mut Vec<u8>) {
+    if values.is_valid(row) {
+        quoting.write(values.value(row).as_bytes(), out);
+    }
+    out.push(end);
 }
 
 #[inline(always)]
@@ -136,21 +138,28 @@ fn write_date(days: i32, end: u8, pen: &mut Pen<'_>) {
             text[..10].copy_from_slice(&date);
             pen.put(text, 11);
         }
-        None => pen.append(|out| {
-            text::write_date(days, out);
-            out.push(end);
-        }),
+        None => pen.append(|out| write_far_date(days, end, out)),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn write_far_date(days: i32, end: u8, out: &mut Vec<u8>) {
+    text::write_date(days, out);
+    out.push(end);
+}
+
+#[inline(never)]
+fn write_fine_date_time(nanoseconds: i128, end: u8, out: &mut Vec<u8>) {
+    text::write_date_time(nanoseconds, out);
+    out.push(end);
 }
 
 #[inline(always)]
 fn write_date_time(nanoseconds: i128, end: u8, day: &mut Day, pen: &mut Pen<'_>) {
     match i64::try_from(nanoseconds) {
         Ok(short) if short.rem_euclid(SECOND) == 0 => write_whole_seconds(short.div_euclid(SECOND), end, day, pen),
-        _ => pen.append(|out| {
-            text::write_date_time(nanoseconds, out);
-            out.push(end);
-        }),
+        _ => pen.append(|out| write_fine_date_time(nanoseconds, end, out)),
     }
 }
 

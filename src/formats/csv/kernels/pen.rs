@@ -2,7 +2,9 @@
 
 use super::Marks;
 
-/// Writes behind a vector's end. What was written belongs to the vector when the pen is dropped.
+/// Writes behind a vector's end. What was written belongs to the vector once the pen is [finished](Pen::finish).
+///
+/// No function that isn't inlined takes a pen, so that a loop keeps it in registers.
 pub struct Pen<'a> {
     out: &'a mut Vec<u8>,
     /// The vector's memory, and how much of it there is.
@@ -67,37 +69,30 @@ impl<'a> Pen<'a> {
     }
 
     /// Lets `write` append to the vector itself.
-    #[inline]
+    #[inline(always)]
     pub fn append<T>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        self.settle();
+        // SAFETY: `length` bytes were part of the vector or have been written since, inside its capacity.
+        unsafe { self.out.set_len(self.length) };
         let result = write(self.out);
-        self.take_up();
+        (self.start, self.capacity, self.length) = (self.out.as_mut_ptr(), self.out.capacity(), self.out.len());
         result
     }
 
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, count: usize) {
-        self.settle();
-        self.out.reserve(count.max(self.length / 2));
-        self.take_up();
-    }
-
     /// Makes what was written part of the vector.
-    fn settle(&mut self) {
-        // SAFETY: `length` bytes were part of the vector or have been written by `put`, inside its capacity.
-        unsafe { self.out.set_len(self.length) };
+    pub fn finish(mut self) {
+        self.append(|_| ());
     }
 
-    fn take_up(&mut self) {
-        (self.start, self.capacity, self.length) = (self.out.as_mut_ptr(), self.out.capacity(), self.out.len());
+    #[inline(always)]
+    fn grow(&mut self, count: usize) {
+        self.append(|out| make_room(out, count));
     }
 }
 
-impl Drop for Pen<'_> {
-    fn drop(&mut self) {
-        self.settle();
-    }
+#[cold]
+#[inline(never)]
+fn make_room(out: &mut Vec<u8>, count: usize) {
+    out.reserve(count);
 }
 
 /// Whether some bytes hold a delimiter, a quote or the end of a line.
