@@ -103,14 +103,14 @@ impl DateParser {
         Self::build(formats.iter().map(AsRef::as_ref), false)
     }
 
-    /// What reads a column: a single format is a declared one and is taken exactly, an empty list is the default for
-    /// `date_time` or `date`, and a longer one is a default chain, in which seconds may carry a fraction.
+    /// What reads a column. An empty list stands for the built-in chain of `date_time` or `date`; in the one of
+    /// `date_time`, also if it is spelled out, seconds may carry a fraction. Other formats are taken exactly.
     pub fn for_column(formats: &[String], date_time: bool) -> Self {
         match formats {
             [] if date_time => Self::build(DATE_TIME_FORMATS.into_iter(), true),
             [] => Self::build(DATE_FORMATS.into_iter(), false),
-            [declared] => Self::new(std::slice::from_ref(declared)),
-            chain => Self::build(chain.iter().map(String::as_str), true),
+            chain if chain == DATE_TIME_FORMATS => Self::build(DATE_TIME_FORMATS.into_iter(), true),
+            chain => Self::new(chain),
         }
     }
 

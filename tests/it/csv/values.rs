@@ -1,6 +1,6 @@
 //! Values from text and to text, without a file around them.
 
-use clinker::formats::dates::{DATE_FORMATS, DateParser};
+use clinker::formats::dates::{DATE_FORMATS, DATE_TIME_FORMATS, DateParser};
 use clinker::formats::{calendar, parse, text};
 use proptest::prelude::*;
 
@@ -237,6 +237,13 @@ fn date_times_by_the_default_chain() {
     ] {
         assert_eq!(date_time(&parser, text), expected, "{text}");
     }
+    let spelled_out = DATE_TIME_FORMATS.map(str::to_owned);
+    assert_eq!(
+        date_time(&DateParser::for_column(&spelled_out, true), "2024-03-15T10:20:30.5"),
+        "2024-03-15T10:20:30.500"
+    );
+    let others = &spelled_out[..2];
+    assert!(date_time(&DateParser::for_column(others, true), "2024-03-15T10:20:30.5").starts_with("matches none"));
     for text in ["2024-03-15", "2024-03-15T10:20", "2024-03-15T10:20:30.", "2024-03-15T10:20:30 ", "x", ""] {
         assert!(date_time(&parser, text).starts_with("matches none of the formats"), "{text}");
     }
