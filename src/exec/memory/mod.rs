@@ -1,5 +1,9 @@
 //! The memory arbitrator: every structure that can grow with the input reserves before it grows.
 
+mod allocator;
+
+pub use allocator::keep_freed_memory;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Owns the memory limit of a run.
