@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::num::NonZero;
+use std::path::Path;
 use std::thread;
 
 use super::args::{LogLevel, RunArgs};
@@ -85,16 +86,16 @@ fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &O
     let outcome = exec::run(plan, options, &watcher);
     watcher.finish();
     match outcome {
-        Ok(report) => completed(args, sources, &report),
+        Ok(report) => completed(args, sources, &report, &options.base_dir),
         Err(failure) => failed(sources, &failure),
     }
 }
 
-fn completed(args: &RunArgs, sources: &SourceMap, report: &Report) -> u8 {
+fn completed(args: &RunArgs, sources: &SourceMap, report: &Report, base_dir: &Path) -> u8 {
     compile::show(sources, &report.warnings, args.log_level >= LogLevel::Warn);
     if !args.quiet && args.log_level >= LogLevel::Info {
         // The outputs are published whether or not this can be read.
-        output::document(&summary::summary(report, summary::peak_resident()));
+        output::document(&summary::summary(report, base_dir, summary::peak_resident()));
     }
     if report.dlq > 0 { DEAD_LETTERS } else { OK }
 }

@@ -2,17 +2,19 @@
 //! memory.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::exec::{NodeReport, PublishedFile, Report};
 
-/// The summary as text: the first line for programs, then one screen for people.
-pub fn summary(report: &Report, peak_resident: Option<u64>) -> String {
+/// The summary as text: the first line for programs, then one screen for people. Paths are shown as they can be opened
+/// from where the program runs: below `base_dir`.
+pub fn summary(report: &Report, base_dir: &Path, peak_resident: Option<u64>) -> String {
     let Report { total, ok, written, dlq, .. } = report;
     let mut text = format!("Pipeline complete: {total} total, {ok} ok, {written} written, {dlq} dlq\n");
     text.push_str(&node_table(&report.nodes));
-    text.push_str(&output_table(&report.outputs));
-    if let Some(line) = dead_letter_line(report) {
+    text.push_str(&output_table(&report.outputs, base_dir));
+    if let Some(line) = dead_letter_line(report, base_dir) {
         let _ = write!(text, "\n{line}\n");
     }
     let _ = write!(text, "\n{}\n", resources(report, peak_resident));
@@ -46,15 +48,22 @@ fn node_table(nodes: &[NodeReport]) -> String {
     table(&rows)
 }
 
-fn output_table(outputs: &[PublishedFile]) -> String {
+fn output_table(outputs: &[PublishedFile], base_dir: &Path) -> String {
     if outputs.is_empty() {
         return String::new();
     }
     let mut rows = vec![heading("output", ["rows"])];
-    let name =
-        |file: &PublishedFile| format!("{}{}", file.path, if file.dead_letters { " (dead letters)" } else { "" });
+    let name = |file: &PublishedFile| {
+        format!("{}{}", shown(file, base_dir), if file.dead_letters { " (dead letters)" } else { "" })
+    };
     rows.extend(outputs.iter().map(|file| vec![name(file), grouped(file.rows)]));
     table(&rows)
+}
+
+/// The path of a published file from where the program runs.
+fn shown(file: &PublishedFile, base_dir: &Path) -> String {
+    let path = base_dir.join(&file.path);
+    path.strip_prefix(".").unwrap_or(&path).display().to_string()
 }
 
 fn heading<'a>(first: &'a str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
@@ -78,13 +87,14 @@ fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// `3 rows rejected, see dlq.csv`
-fn dead_letter_line(report: &Report) -> Option<String> {
+fn dead_letter_line(report: &Report, base_dir: &Path) -> Option<String> {
     let rejected = match report.dlq {
         0 => return None,
         1 => "1 row rejected".to_owned(),
         count => format!("{count} rows rejected"),
     };
-    let files: Vec<_> = report.outputs.iter().filter(|f| f.dead_letters && f.rows > 0).map(|f| &*f.path).collect();
+    let written = report.outputs.iter().filter(|file| file.dead_letters && file.rows > 0);
+    let files: Vec<_> = written.map(|file| shown(file, base_dir)).collect();
     Some(match files.as_slice() {
         [] => format!("{rejected}, written nowhere: the pipeline has no `error_handling.dlq.path`"),
         files => format!("{rejected}, see {}", files.join(", ")),

@@ -1,5 +1,6 @@
 //! The program as a user meets it: arguments, texts, exit codes.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -206,6 +207,7 @@ fn closing_summary() {
         peak_reserved: 2_048,
         ..busy.clone()
     };
-    let text = format!("{}\n\n{}", summary(&busy, Some(24 << 20)), summary(&quiet, None));
+    let text =
+        format!("{}\n\n{}", summary(&busy, Path::new("jobs"), Some(24 << 20)), summary(&quiet, Path::new("."), None));
     assert_snapshot("cli/summary", &text);
 }

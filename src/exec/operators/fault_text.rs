@@ -87,6 +87,7 @@ impl<'a> RecordText<'a> {
 
     fn reason(&self) -> String {
         match &self.fault.kind {
+            RecordFaultKind::Width { expected, found: 1 } => format!("1 field instead of {expected}"),
             RecordFaultKind::Width { expected, found } => format!("{found} fields instead of {expected}"),
             RecordFaultKind::Encoding { field } => {
                 let encoding = match self.source.spec.source.csv.encoding {

@@ -72,8 +72,9 @@ fn columns(columns: &Columns) -> Vec<String> {
     if !columns.for_dead_letters.is_empty() {
         lines.extend(list("  only for dead letters: ", &columns.for_dead_letters));
     }
-    if !columns.left_out.is_empty() {
-        lines.extend(list(&format!("  not {}: ", columns.verb), &columns.left_out));
+    // What is read was stored above, so only what is not stored is news.
+    if columns.verb == "stored" && !columns.left_out.is_empty() {
+        lines.extend(list("  not stored: ", &columns.left_out));
     }
     lines
 }
