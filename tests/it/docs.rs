@@ -16,6 +16,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use clinker::analysis::functions::Function;
 use clinker::diagnostics::{Diagnostics, SourceMap};
 use clinker::syntax::text_map::TextMap;
 use clinker::syntax::{cxl, yaml};
@@ -108,7 +109,7 @@ fn check(example: &Example) -> Result<(), String> {
         ("yaml", mode) => check_pipeline(&example.text, mode),
         ("cxl", "fragment") => parses_as_cxl(&example.text),
         ("cxl", "eval") => example.text.lines().filter(|line| line.contains("=>")).try_for_each(evaluates),
-        ("cxl", mode) => check_pipeline(&program_pipeline(&example.text), mode),
+        ("cxl", mode) => check_pipeline(&program_pipeline(&example.text, true), mode),
         _ => Ok(()),
     }
 }
@@ -156,7 +157,8 @@ fn clinker(folder: &Path, args: &[&str]) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
 }
 
-fn program_pipeline(program: &str) -> String {
+/// A pipeline around a program; with `passes` the columns of the source go on to the sink.
+fn program_pipeline(program: &str, passes: bool) -> String {
     let columns: String = COLUMNS
         .iter()
         .map(|(name, ty, _)| match ty.strip_prefix("{ ") {
@@ -168,7 +170,7 @@ fn program_pipeline(program: &str) -> String {
     format!(
         "pipeline: {{ name: example }}\nnodes:\n  - type: source\n    name: rows\n    config:\n      type: csv\n      \
          path: in.csv\n      schema:\n{columns}  - type: transform\n    name: t\n    input: rows\n    config:\n      \
-         include_unmapped: false\n      cxl: |\n{program}  - {{ type: sink, name: out, input: t, config: {{ type: csv, \
+         include_unmapped: {passes}\n      cxl: |\n{program}  - {{ type: sink, name: out, input: t, config: {{ type: csv, \
          path: out.csv }} }}\n"
     )
 }
@@ -179,7 +181,7 @@ fn evaluates(line: &str) -> Result<(), String> {
     let header: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();
     let row: Vec<&str> = COLUMNS.iter().map(|(_, _, value)| *value).collect();
     fs::write(place.path().join("in.csv"), format!("{}\n{}\n", header.join(","), row.join(","))).expect("writable");
-    let pipeline = program_pipeline(&format!("emit value = {}", expression.trim()));
+    let pipeline = program_pipeline(&format!("emit value = {}", expression.trim()), false);
     fs::write(place.path().join("pipeline.yaml"), pipeline).expect("a file can be written");
     let (_, output) = clinker(place.path(), &["run", "pipeline.yaml"]);
     match expected.trim().strip_prefix("error: ") {
@@ -203,4 +205,44 @@ fn unquoted(expected: &str) -> &str {
         "null" => "",
         text => text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text),
     }
+}
+
+/// The page of methods is made from what the checker knows of them. `DOCS_UPDATE=1 cargo test docs` writes it.
+#[test]
+fn the_page_of_methods_is_current() {
+    let page = support::path("docs/src/cxl/methods.md");
+    let text = methods_page();
+    if std::env::var_os("DOCS_UPDATE").is_some() {
+        fs::write(&page, &text).expect("the manual can be written");
+    }
+    assert!(fs::read_to_string(&page).unwrap_or_default() == text, "run with DOCS_UPDATE=1 to write the page anew");
+}
+
+/// The first method of each part of the page.
+const PARTS: &[(Function, &str)] = &[
+    (Function::Upper, "Texts"),
+    (Function::Abs, "Numbers"),
+    (Function::Year, "Dates and times"),
+    (Function::ToInt, "Conversion"),
+    (Function::TypeOf, "Any value"),
+    (Function::FileName, "Paths"),
+];
+
+fn methods_page() -> String {
+    let mut text = String::from(
+        "# Methods\n\nA method on null gives null, except `is_null`, `is_empty`, `type_of` and `catch`; so does a null \
+         argument, unless its method\nsays otherwise. Texts are counted in characters. Where a whole number is wanted a \
+         float is cut to one.\n\nThe strict conversions (`to_int`, …) reject the row when a value can't be converted; \
+         those that begin with `try_`\ngive null. Patterns are regular expressions of Rust's `regex` crate, formats are \
+         those of `strftime`.\n",
+    );
+    for function in Function::ALL {
+        if let Some((_, title)) = PARTS.iter().find(|(first, _)| first == function) {
+            text += &format!("\n## {title}\n");
+        }
+        let signature = function.signature();
+        text += &format!("\n### `{}({})`\n\n{}\n", function.name(), signature.usage(), signature.doc);
+        text += &format!("\n```text\n{}\n```\n", signature.examples.join("\n"));
+    }
+    text
 }
