@@ -8,9 +8,7 @@
 //! | `summary` | the closing screen of a run |
 //! | `progress`, `signals` | what happens while it runs |
 //! | `output` | writing to the two standard streams |
-//! | `allocator` | how freed memory is kept |
 
-mod allocator;
 mod args;
 mod check;
 mod compile;
@@ -39,7 +37,6 @@ const IO: u8 = 4;
 
 /// Runs the program with the process's arguments and gives its exit code.
 pub fn main() -> ExitCode {
-    allocator::keep_freed_memory();
     panic::set_hook(Box::new(|panic| {
         output::error_line(&format!("internal error: {panic}\nThis is a bug in clinker; please report it."));
     }));
