@@ -111,7 +111,7 @@ pub struct TransformOperator {
     /// The output columns that something reads.
     pub stored: ColumnSet,
     /// The memory consumers of its `distinct` statements, in statement order: positions in
-    /// [`PhysicalPlan::consumers`].
+    /// [`super::PhysicalPlan::consumers`].
     pub distinct_consumers: Vec<usize>,
 }
 
