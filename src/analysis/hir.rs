@@ -136,6 +136,10 @@ pub struct Column {
     pub ty: Type,
     /// Where it was declared or last emitted.
     pub span: Span,
+    /// Whether it is an engine column that no name in the file can mean: a correlation key's `$ck.<field>`, which
+    /// holds what the key's column held when the row was read. Hidden columns stand behind all others, and travel
+    /// through every node.
+    pub hidden: bool,
 }
 
 /// What a node does.
@@ -147,11 +151,109 @@ pub enum NodeKind {
     Transform(Transform),
     /// Sends rows to branches.
     Route(Route),
+    /// Puts streams behind or between each other.
+    Merge(Merge),
+    /// Sets whole groups aside.
+    Cull(Cull),
     /// Writes a file.
     Sink(Sink),
 }
 
-/// A source. Its one port has the columns of `columns`, in order.
+/// A sort key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SortKey {
+    /// The column, by position.
+    pub column: usize,
+    /// Whether large values come first.
+    pub descending: bool,
+    /// Whether nulls come first; otherwise they come last, in both directions. NaN stands behind all numbers and in
+    /// front of last nulls, in both directions.
+    pub nulls_first: bool,
+}
+
+/// A merge. Its one port has the columns of its first input, then the hidden columns of its keyed inputs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Merge {
+    /// How its inputs are ordered.
+    pub mode: MergeMode,
+    /// For each input and each column of the output, the input's column; `None` for a hidden column that the input
+    /// doesn't have, which is null. An input's column of the type null becomes one of the output's type.
+    pub columns: Vec<Vec<Option<usize>>>,
+}
+
+/// How a merge orders its inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MergeMode {
+    /// One behind the other.
+    Concat,
+    /// One row of each in turn; an input that has no more is left out.
+    Interleave,
+    /// A pseudo-random pick among the inputs that still have rows, the same for the same seed.
+    Seeded(i64),
+}
+
+/// A cull. Its ports are the bare one (kept groups) and `removed_to`, both with the input's schema.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cull {
+    /// The columns of `partition_by`, by position, in order.
+    pub partition_by: Vec<usize>,
+    /// The hidden key columns of the input, which are part of every partition.
+    pub hidden_keys: Vec<usize>,
+    /// Order within a group, before aggregates see its rows; ties by arrival.
+    pub order_by: Vec<SortKey>,
+    /// The aggregates that the rules read.
+    pub aggregates: Vec<Aggregate>,
+    /// A group is removed if any predicate is exactly true.
+    pub rules: Vec<CullRule>,
+}
+
+/// A rule of a cull.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CullRule {
+    /// Its name.
+    pub name: String,
+    /// Boolean, over one row for each group: its columns are those of `partition_by`, in order, then the results of
+    /// `aggregates`, in order.
+    pub predicate: Expr,
+    /// Where the predicate stands.
+    pub span: Span,
+}
+
+/// One aggregate over the rows of a group.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Aggregate {
+    /// Which.
+    pub function: AggregateFunction,
+    /// Row-level expressions over the input: none for `count(*)`, two for `weighted_avg`, else one.
+    pub args: Vec<Expr>,
+    /// Its result.
+    pub ty: Type,
+    /// The call.
+    pub span: Span,
+}
+
+/// An aggregate function. Nulls are skipped by all but `count(*)` and `collect`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AggregateFunction {
+    /// `count(*)`, `count()`: rows.
+    CountRows,
+    /// `count(e)`
+    Count,
+    /// `sum(e)`: exact; a float sum is rounded once.
+    Sum,
+    /// `avg(e)`: a float for ints and floats, a decimal to 28 places for decimals.
+    Avg,
+    /// `min(e)`
+    Min,
+    /// `max(e)`
+    Max,
+    /// `collect(e)`: in order, nulls kept.
+    Collect,
+    /// `weighted_avg(v, w)`
+    WeightedAvg,
+}
+
+/// A source. Its one port has the columns of `columns`, in order, then a hidden `$ck.<field>` for each key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Source {
     /// Its format.
@@ -164,6 +266,12 @@ pub struct Source {
     pub csv: CsvReadOptions,
     /// What happens to other fields.
     pub on_unmapped: OnUnmapped,
+    /// The order that each file claims to have.
+    pub sort_order: Vec<SortKey>,
+    /// Whether a file that breaks its order stops the run; otherwise it is sorted, with a warning.
+    pub unsorted_is_error: bool,
+    /// The columns of the correlation key, by position among `columns`, in order.
+    pub correlation_key: Vec<usize>,
 }
 
 /// Which files a source reads; paths are relative to the base directory unless absolute.
@@ -311,6 +419,10 @@ pub struct Sink {
     pub if_exists: IfExists,
     /// One ASCII byte.
     pub delimiter: u8,
+    /// The order of its rows; empty for the order they arrive in.
+    pub sort_order: Vec<SortKey>,
+    /// Columns whose null rows are dropped and counted (`null_order: drop`).
+    pub drop_nulls: Vec<usize>,
 }
 
 /// A column that a sink writes.
@@ -417,6 +529,8 @@ pub enum ExprKind {
     },
     /// `== != < <= > >=` on two operands of one kind, on an int and a float (compared exactly), or on `any`.
     Compare {
+        /// Whether `==` and `!=` with a null are null, too, as in a cull's predicate; elsewhere they never are.
+        null_is_unknown: bool,
         /// The operator.
         op: BinaryOp,
         /// Left operand.

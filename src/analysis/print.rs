@@ -39,6 +39,7 @@ pub fn node(pipeline: &Pipeline, node: &Node) -> String {
         }
         NodeKind::Route(route) => route_lines(&mut text, node, route, &Names { pipeline, input, transform: None }),
         NodeKind::Sink(sink) => sink_lines(&mut text, sink, input),
+        _ => todo!(),
     }
     for port in &node.ports {
         let name = port.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
@@ -79,7 +80,7 @@ pub fn expr(expr: &Expr, names: &Names) -> String {
         ExprKind::Negate(part) => format!("-{}", inner(part)),
         ExprKind::Not(part) => format!("(not {})", inner(part)),
         ExprKind::Arithmetic { op, left, right }
-        | ExprKind::Compare { op, left, right }
+        | ExprKind::Compare { op, left, right, .. }
         | ExprKind::Logic { op, left, right } => format!("({} {} {})", inner(left), op.symbol(), inner(right)),
         ExprKind::Coalesce(left, right) => {
             format!("({} {} {})", inner(left), BinaryOp::Coalesce.symbol(), inner(right))
@@ -214,6 +215,7 @@ fn kind_name(kind: &NodeKind) -> &'static str {
         NodeKind::Transform(_) => "transform",
         NodeKind::Route(_) => "route",
         NodeKind::Sink(_) => "sink",
+        _ => todo!(),
     }
 }
 

@@ -219,6 +219,21 @@ pub struct Origin {
     pub block_source_row: u64,
     /// For each row of the batch, its record's position in the block.
     pub positions: Positions,
+    /// Behind a buffer, where the rows of its block come from; the fields above then say nothing but `positions`.
+    pub kept: Option<Arc<KeptOrigins>>,
+}
+
+/// Where the rows of a block that comes out of a buffer come from, by position in the block.
+#[derive(Clone, Debug, Default)]
+pub struct KeptOrigins {
+    /// The sources.
+    pub sources: Vec<u32>,
+    /// The files.
+    pub files: Vec<u32>,
+    /// The numbers of the records in their files, from 1.
+    pub file_rows: Vec<u64>,
+    /// The numbers of the records across their sources' files, from 1.
+    pub source_rows: Vec<u64>,
 }
 
 /// For each row of a batch, its record's position in the block.

@@ -11,6 +11,7 @@ pub mod keys;
 pub mod memory;
 mod operators;
 mod publish;
+pub mod rest;
 mod run;
 mod sources;
 mod stages;

@@ -95,6 +95,7 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Route(route) => self.route(node, route, &input),
             ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),
             ast::NodeKind::Unsupported { .. } | ast::NodeKind::Error { .. } => Bound { kind: None, rows: Vec::new() },
+            _ => todo!(),
         };
         self.nodes[index] = assemble(node, wiring.inputs(index), bound.kind, &bound.rows);
         self.rows[index] = bound.rows;

@@ -38,6 +38,8 @@ impl Binder<'_> {
             include_header: sink.include_header,
             if_exists: sink.if_exists.value,
             delimiter: sink.delimiter,
+            sort_order: Vec::new(),
+            drop_nulls: Vec::new(),
         });
         Bound { kind: Some(kind), rows: Vec::new() }
     }

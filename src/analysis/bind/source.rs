@@ -33,6 +33,9 @@ impl Binder<'_> {
                 columns,
                 csv: source.csv.clone(),
                 on_unmapped: source.on_unmapped,
+                sort_order: Vec::new(),
+                unsorted_is_error: source.unsorted_is_error,
+                correlation_key: Vec::new(),
             })
         });
         Bound { kind, rows: vec![Arc::new(row)] }
@@ -174,6 +177,11 @@ impl Binder<'_> {
 }
 
 fn schema(columns: &[SourceColumn], carries: bool) -> Schema {
-    let column = |column: &SourceColumn| Column { name: column.name.clone(), ty: column.ty.clone(), span: column.span };
+    let column = |column: &SourceColumn| Column {
+        name: column.name.clone(),
+        ty: column.ty.clone(),
+        span: column.span,
+        hidden: false,
+    };
     Schema { columns: columns.iter().map(column).collect(), carries }
 }

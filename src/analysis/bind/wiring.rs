@@ -64,6 +64,7 @@ pub(super) fn port_names(node: &Node) -> PortNames<'_> {
             PortNames::Known(branches.chain([Some(route.default.value.as_str())]).collect())
         }
         NodeKind::Unsupported { .. } | NodeKind::Error { .. } => PortNames::Unknown,
+        _ => todo!(),
     }
 }
 
@@ -96,6 +97,7 @@ fn inputs_of(node: &Node) -> impl Iterator<Item = &Spanned<String>> {
         NodeKind::Route(route) => (Some(&route.input), [].as_slice()),
         NodeKind::Sink(sink) => (Some(&sink.input), [].as_slice()),
         NodeKind::Unsupported { inputs, .. } | NodeKind::Error { inputs } => (None, inputs.as_slice()),
+        _ => todo!(),
     };
     one.into_iter().chain(several)
 }

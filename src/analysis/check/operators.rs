@@ -140,7 +140,11 @@ impl Checker<'_> {
         let exact = matches!((&left.0.ty.kind, &right.0.ty.kind), (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int));
         let side = |expr: Expr| Box::new(if exact { expr } else { operand_of(expr, &kind) });
         let (left, right) = (side(left.0), side(right.0));
-        Expr { kind: ExprKind::Compare { op, left, right }, ty: Type { kind: Kind::Bool, nullable }, span }
+        Expr {
+            kind: ExprKind::Compare { null_is_unknown: false, op, left, right },
+            ty: Type { kind: Kind::Bool, nullable },
+            span,
+        }
     }
 
     fn report_comparison(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
@@ -334,7 +338,12 @@ fn result_scale(op: BinaryOp, left: &Kind, right: &Kind) -> Option<u8> {
 fn is_true(value: Expr) -> Expr {
     let span = value.span;
     let right = convert(constant(Literal::Bool(true), Kind::Bool, span), &Kind::Any);
-    let kind = ExprKind::Compare { op: BinaryOp::Equal, left: Box::new(value), right: Box::new(right) };
+    let kind = ExprKind::Compare {
+        null_is_unknown: false,
+        op: BinaryOp::Equal,
+        left: Box::new(value),
+        right: Box::new(right),
+    };
     Expr { kind, ty: Type::of(Kind::Bool), span }
 }
 
@@ -346,7 +355,7 @@ fn bool_or_null(value: Expr) -> Expr {
         let subject = Expr { kind: ExprKind::Subject, ty: value.ty.clone(), span };
         let constant = constant(Literal::Bool(truth), Kind::Bool, span);
         let right = Box::new(convert(constant.clone(), &Kind::Any));
-        let test = ExprKind::Compare { op: BinaryOp::Equal, left: Box::new(subject), right };
+        let test = ExprKind::Compare { null_is_unknown: false, op: BinaryOp::Equal, left: Box::new(subject), right };
         MatchArm { pattern: Expr { kind: test, ty: Type::of(Kind::Bool), span }, body: constant }
     };
     let arms = vec![arm(true), arm(false)];

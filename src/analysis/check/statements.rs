@@ -157,6 +157,6 @@ impl Program {
 
     fn column(&self, slot: usize) -> Column {
         let Slot { name, ty } = self.emits[slot].clone();
-        Column { name, ty, span: self.emit_spans[slot] }
+        Column { name, ty, span: self.emit_spans[slot], hidden: false }
     }
 }

@@ -43,6 +43,7 @@ impl LetterShape {
             OperatorKind::Route(_) => "route_eval".to_string(),
             OperatorKind::Transform(_) => format!("transform:{}", plan.operator(operator).name),
             OperatorKind::Sink(_) | OperatorKind::Discard(_) => String::new(),
+            _ => todo!(),
         };
         let columns = file.filter(|file| file.include_source_row).map(|file| file.columns.as_slice());
         let schema = input_schema(kind);
@@ -101,6 +102,7 @@ fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
         OperatorKind::Transform(spec) => Some(&spec.input),
         OperatorKind::Route(spec) => Some(&spec.schema),
         OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
+        _ => todo!(),
     }
 }
 

@@ -33,7 +33,7 @@ fn operation(kind: &ExprKind, constants: &Constants) -> Op {
         ExprKind::Negate(operand) => Op::Negate(node(operand)),
         ExprKind::Not(operand) => Op::Not(node(operand)),
         ExprKind::Arithmetic { op, left, right } => Op::Arithmetic(*op, node(left), node(right)),
-        ExprKind::Compare { op, left, right } => Op::Compare(*op, node(left), node(right)),
+        ExprKind::Compare { op, left, right, .. } => Op::Compare(*op, node(left), node(right)),
         ExprKind::Logic { op, left, right } => Op::Logic(*op == BinaryOp::Or, node(left), node(right)),
         ExprKind::Coalesce(left, right) => Op::Coalesce(node(left), node(right)),
         ExprKind::If { condition, consequence, alternative } => {

@@ -29,7 +29,8 @@ pub struct Frame<'a> {
 
 /// A batch of one row without columns: what constants are computed over.
 pub fn single_row() -> Batch {
-    let origin = Origin { source: 0, file: 0, block_row: 1, block_source_row: 1, positions: Positions::From(0) };
+    let origin =
+        Origin { source: 0, file: 0, block_row: 1, block_source_row: 1, positions: Positions::From(0), kept: None };
     Batch { rows: 1, columns: Vec::new(), carried: Carried::default(), origin }
 }
 

@@ -133,6 +133,7 @@ impl<'p> Tree<'p> {
                 Action::Sink(encoder, self.sinks.len() - 1)
             }
             OperatorKind::Discard(_) => Action::Discard,
+            _ => todo!(),
         }
     }
 

@@ -70,6 +70,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             block_row: self.block.first_row,
             block_source_row: self.ticket.source_row,
             positions: Positions::From(range.start),
+            kept: None,
         };
         let rows = range.len();
         let mut batch = Batch { rows, columns: decoded.columns, carried: self.carried(decoded.extra), origin };

@@ -71,6 +71,7 @@ fn about(operator: &Operator) -> Option<String> {
         OperatorKind::Source(source) => Some(format!("reads {}", matcher(&source.source.matcher))),
         OperatorKind::Sink(sink) => Some(format!("writes {}", sink.sink.path.0)),
         OperatorKind::Transform(_) | OperatorKind::Route(_) | OperatorKind::Discard(_) => None,
+        _ => todo!(),
     }
 }
 
@@ -100,6 +101,7 @@ fn row_identity(edge: &physical::Edge) -> RowIdentity {
     RowIdentity {
         by: match edge.provenance.identity {
             Identity::Position => "position",
+            _ => todo!(),
         },
         used_for: edge.provenance.uses.iter().map(IdentityUse::to_string).collect(),
     }
@@ -149,6 +151,7 @@ fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<C
             ("read", &edge.schema, &edge.columns, plan.inputs(id))
         }
         OperatorKind::Discard(_) => return None,
+        _ => todo!(),
     };
     let (mut left_out, mut for_dead_letters) = (ColumnSet::all(kept.width()), kept.clone());
     left_out.subtract(kept);

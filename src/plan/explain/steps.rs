@@ -11,6 +11,7 @@ pub fn program(operator: &Operator, sources: &SourceMap) -> Option<Program> {
         OperatorKind::Transform(transform) => transform_steps(&transform.transform, sources),
         OperatorKind::Route(route) => route_steps(route, sources),
         OperatorKind::Source(_) | OperatorKind::Sink(_) | OperatorKind::Discard(_) => Vec::new(),
+        _ => todo!(),
     };
     (!steps.is_empty()).then(|| Program { node: operator.label(), steps })
 }

@@ -31,6 +31,7 @@ fn lower_node(id: hir::NodeId, node: &hir::Node) -> Node {
             hir::NodeKind::Transform(transform) => NodeKind::Transform(transform.clone()),
             hir::NodeKind::Route(route) => NodeKind::Route(route.clone()),
             hir::NodeKind::Sink(sink) => NodeKind::Sink(sink.clone()),
+            _ => todo!(),
         },
     }
 }

@@ -24,6 +24,7 @@ fn strategy(operator: &Operator) -> String {
         OperatorKind::Route(route) => route_strategy(route),
         OperatorKind::Sink(sink) => format!("{}, encoded block by block", format_name(sink.sink.format)),
         OperatorKind::Discard(_) => "counts rows".to_string(),
+        _ => todo!(),
     }
 }
 

@@ -39,6 +39,7 @@ fn streaming_reason(operator: &Operator, consumers: usize) -> String {
         OperatorKind::Route(_) => "a batch is split and handed on",
         OperatorKind::Sink(_) => "a batch is encoded and written when its turn comes",
         OperatorKind::Discard(_) => "a batch is counted and dropped",
+        _ => todo!(),
     };
     match (&operator.kind, consumers) {
         (OperatorKind::Source(_) | OperatorKind::Transform(_), 2..) => {

@@ -125,6 +125,7 @@ fn ports_are_read(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
         OperatorKind::Source(_) | OperatorKind::Transform(_) => 1,
         OperatorKind::Route(route) => route.branches.len(),
         OperatorKind::Sink(_) | OperatorKind::Discard(_) => 0,
+        _ => todo!(),
     };
     let outputs = plan.outputs(id);
     let unread = (0..ports).find(|port| outputs.iter().all(|(_, edge)| edge.port != *port));
@@ -171,6 +172,7 @@ fn reads(operator: &Operator, edge: &physical::Edge, needed: &[(OperatorId, &phy
             }
         }
         OperatorKind::Source(_) | OperatorKind::Discard(_) => {}
+        _ => todo!(),
     }
     reads
 }
@@ -241,6 +243,7 @@ fn input_schema(operator: &Operator) -> Option<&Schema> {
         OperatorKind::Route(route) => Some(&route.schema),
         OperatorKind::Sink(sink) => Some(&sink.schema),
         OperatorKind::Source(_) | OperatorKind::Discard(_) => None,
+        _ => todo!(),
     }
 }
 

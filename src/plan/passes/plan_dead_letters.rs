@@ -45,5 +45,6 @@ fn shape(operator: &Operator) -> Option<(u8, &Schema)> {
         OperatorKind::Route(route) => Some((1, &route.schema)),
         OperatorKind::Sink(sink) => Some((2, &sink.schema)),
         OperatorKind::Discard(_) => None,
+        _ => todo!(),
     }
 }

@@ -72,6 +72,7 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
         }
         OperatorKind::Sink(_) => return vec![IdentityUse::Summary],
         OperatorKind::Source(_) | OperatorKind::Discard(_) => (false, false),
+        _ => todo!(),
     };
     let failures = can_fail.then_some(IdentityUse::Failures);
     failures.into_iter().chain(reads_variable.then_some(IdentityUse::Variables)).collect()

@@ -8,6 +8,8 @@ use crate::analysis::hir::Schema;
 /// A stream between two operators.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Edge {
+    /// The position of the input among the consumer's inputs: 0 but for a merge.
+    pub input: usize,
     /// The position of the port among its operator's ports.
     pub port: usize,
     /// The port's name; `None` for the bare port.
@@ -52,6 +54,8 @@ pub enum RowIdentity {
     /// By its position in the block: free, and enough as long as no buffer is crossed.
     #[default]
     Position,
+    /// By columns that the buffer above kept.
+    Kept,
 }
 
 /// What the identity of rows is needed for.

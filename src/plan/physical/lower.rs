@@ -91,6 +91,7 @@ fn lower_sink(
 fn lower_edge(producer: &Node, edge: &logical::Edge) -> Edge {
     let PortRef::Position(port) = edge.port else { unreachable!("ports are resolved before the plan is lowered") };
     Edge {
+        input: 0,
         port,
         port_name: producer.ports[port].name.clone(),
         schema: edge.schema.clone(),

@@ -20,18 +20,23 @@ pub use dead_letters::{DeadLetterFile, DeadLetters};
 pub use edge::{Edge, IdentityUse, Provenance, RowIdentity};
 pub use lower::lower;
 pub use operator::{
-    BufferClass, DiscardOperator, Operator, OperatorKind, RouteOperator, SinkOperator, SourceOperator,
-    TransformOperator,
+    BufferClass, CullOperator, DiscardOperator, MergeOperator, Operator, OperatorKind, ParkOperator, Rest, RestForm,
+    RouteOperator, SinkOperator, SortOperator, SortPurpose, SourceOperator, TransformOperator,
 };
 
 /// Names an operator of a [`PhysicalPlan`]. Ids count from 0 in plan order, which is topological.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct OperatorId(pub u32);
 
-/// A part of the run that all workers do together: one driving source and the tree of operators below it.
+/// A part of the run that all workers do together: one driver and the tree of operators below it.
+///
+/// A driver is a source, or a buffer that an earlier stage filled: a sort, a cull, a park, or a merge that doesn't
+/// concatenate. The tree ends in sinks, discards and buffers. A buffer is in the stages that fill it and drives one of
+/// its own; what lies below a concatenating merge is in the stage of each of its inputs. Every other operator is in one
+/// stage.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stage {
-    /// The source that drives it.
+    /// What drives it.
     pub driver: OperatorId,
     /// Its operators in plan order, the driver first.
     pub operators: Vec<OperatorId>,

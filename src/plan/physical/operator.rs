@@ -50,6 +50,14 @@ pub enum OperatorKind {
     Transform(TransformOperator),
     /// Sends rows to branches.
     Route(RouteOperator),
+    /// Puts streams behind or between each other.
+    Merge(MergeOperator),
+    /// Sorts all rows.
+    Sort(SortOperator),
+    /// Sets whole groups aside.
+    Cull(CullOperator),
+    /// Holds all rows until a reader below can take them.
+    Park(ParkOperator),
     /// Encodes rows and writes a file.
     Sink(SinkOperator),
     /// Counts and drops the rows of a port that nothing reads.
@@ -68,6 +76,10 @@ impl Operator {
             OperatorKind::Source(source) => Some(&source.schema),
             OperatorKind::Transform(transform) => Some(&transform.output),
             OperatorKind::Route(route) => Some(&route.schema),
+            OperatorKind::Merge(merge) => Some(&merge.output),
+            OperatorKind::Sort(sort) => Some(&sort.schema),
+            OperatorKind::Cull(cull) => Some(&cull.schema),
+            OperatorKind::Park(park) => Some(&park.schema),
             OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
         }
     }
@@ -80,6 +92,12 @@ impl OperatorKind {
             OperatorKind::Source(_) => "source",
             OperatorKind::Transform(_) => "transform",
             OperatorKind::Route(_) => "route",
+            OperatorKind::Merge(_) => "merge",
+            // Files that are each in order are merged; in memory that is what a stable sort does.
+            OperatorKind::Sort(sort) if sort.purpose == SortPurpose::MergeFiles => "merge",
+            OperatorKind::Sort(_) => "sort",
+            OperatorKind::Cull(_) => "cull",
+            OperatorKind::Park(_) => "park",
             OperatorKind::Sink(_) => "output",
             OperatorKind::Discard(_) => "discard",
         }
@@ -142,4 +160,106 @@ pub struct SinkOperator {
 pub struct DiscardOperator {
     /// The port, as a reference would spell it; also the operator's name.
     pub port: String,
+}
+
+/// Puts streams behind or between each other. A `Concat` merge streams: the stages that bring its inputs run one after
+/// the other, in the order of the inputs, and each takes its rows on through everything below the merge. The other
+/// modes are buffers: they end the stages of all their inputs and drive a stage of their own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MergeOperator {
+    /// The merge.
+    pub merge: hir::Merge,
+    /// What each input gives, in order. An [`super::Edge`] into a merge has the position of its input.
+    pub inputs: Vec<Arc<Schema>>,
+    /// What it gives.
+    pub output: Arc<Schema>,
+    /// The output columns that something reads.
+    pub stored: ColumnSet,
+    /// For the modes that buffer, how the rows of each input rest.
+    pub rest: Option<Rest>,
+}
+
+/// Sorts all rows: stable, in memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SortOperator {
+    /// The keys, first to last.
+    pub keys: Vec<hir::SortKey>,
+    /// Columns whose null rows are dropped and counted.
+    pub drop_nulls: Vec<usize>,
+    /// Why it is there.
+    pub purpose: SortPurpose,
+    /// What it reads and gives.
+    pub schema: Arc<Schema>,
+    /// How its rows rest.
+    pub rest: Rest,
+}
+
+/// Why a sort is in the plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SortPurpose {
+    /// A correlation key wants the rows of a group side by side: `__correlation_sort_<source>`.
+    CorrelationKey,
+    /// Several files that are each in order become one ordered stream: `__order_<source>`.
+    MergeFiles,
+    /// A file may break the order it claims: `__repair_<source>`. A first pass over the file's keys decides: where the
+    /// claim holds, the stage below is driven by the source itself and nothing is held.
+    Repair,
+    /// A sink's `sort_order`: `__sink_<sink>`.
+    Sink,
+}
+
+/// Sets whole groups aside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CullOperator {
+    /// The cull.
+    pub cull: hir::Cull,
+    /// The name of the port of removed groups.
+    pub removed_to: String,
+    /// The names of the rules' and keys' columns for messages: those of `partition_by`.
+    pub partition_names: Vec<String>,
+    /// What it reads and gives on both ports.
+    pub schema: Arc<Schema>,
+    /// How its rows rest.
+    pub rest: Rest,
+    /// The memory consumer of its groups and aggregates; that of its rows is [`Rest::consumer`].
+    pub decision_consumer: usize,
+}
+
+/// Holds all rows of an edge, in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ParkOperator {
+    /// What waits for what, as a phrase.
+    pub reason: String,
+    /// What it reads and gives.
+    pub schema: Arc<Schema>,
+    /// How its rows rest.
+    pub rest: Rest,
+}
+
+/// How rows rest in a buffer: everything that the operator doesn't decide on is turned into one contiguous encoded row
+/// while its batch is hot, and moved as a pointer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rest {
+    /// What a row is turned into.
+    pub form: RestForm,
+    /// The columns that are kept, by position in the schema.
+    pub columns: ColumnSet,
+    /// Whether undeclared fields are kept.
+    pub carries: bool,
+    /// Whether source, file and row number are kept: something below can need them.
+    pub identity: bool,
+    /// The memory consumer of the rows: a position in [`super::PhysicalPlan::consumers`].
+    pub consumer: usize,
+}
+
+/// What a resting row is turned into.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RestForm {
+    /// The bytes that the sinks below write: only sinks that write the same bytes read the buffer, directly.
+    SinkBytes {
+        /// One of those sinks.
+        sink: OperatorId,
+    },
+    /// A compact encoding that decodes back to columns.
+    Row,
 }

@@ -105,6 +105,10 @@ pub enum NodeKind {
     Transform(Transform),
     /// `route`
     Route(Route),
+    /// `merge`
+    Merge(Merge),
+    /// `cull`
+    Cull(Cull),
     /// `sink` or `output`
     Sink(Sink),
     /// A kind of the language that this version doesn't run; already reported as E199. It keeps the inputs that
@@ -137,6 +141,35 @@ pub struct Source {
     pub csv: CsvReadOptions,
     /// `on_unmapped.mode`
     pub on_unmapped: OnUnmapped,
+    /// `sort_order`: what the author claims of each file.
+    pub sort_order: Vec<SortField>,
+    /// `on_unsorted: error` is true.
+    pub unsorted_is_error: bool,
+    /// `correlation_key`, in order.
+    pub correlation_key: Vec<Spanned<String>>,
+}
+
+/// An entry of a `sort_order` or an `order_by`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SortField {
+    /// `field`
+    pub field: Spanned<String>,
+    /// `order: desc` is true.
+    pub descending: bool,
+    /// `null_order`; last by default in both directions.
+    pub nulls: NullOrder,
+}
+
+/// Where nulls stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NullOrder {
+    /// Behind everything else.
+    #[default]
+    Last,
+    /// In front of everything else.
+    First,
+    /// Nowhere: their rows are dropped and counted. Only for sinks.
+    Drop,
 }
 
 /// A file format.
@@ -276,6 +309,53 @@ pub struct Route {
     pub inclusive: bool,
 }
 
+/// `type: merge`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Merge {
+    /// `inputs`, at least one; the same port may stand there twice.
+    pub inputs: Vec<Spanned<String>>,
+    /// `mode`
+    pub mode: MergeMode,
+    /// `interleave_seed`
+    pub seed: Option<Spanned<i64>>,
+}
+
+/// How a merge orders its inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MergeMode {
+    /// All rows of the first input, then all of the second, …
+    #[default]
+    Concat,
+    /// One row of each input in turn.
+    Interleave,
+}
+
+/// `type: cull`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cull {
+    /// `input`
+    pub input: Spanned<String>,
+    /// `partition_by`, in order; may be empty.
+    pub partition_by: Spanned<Vec<Spanned<String>>>,
+    /// `removed_to`
+    pub removed_to: Spanned<String>,
+    /// `rules`, in file order.
+    pub rules: Vec<CullRule>,
+    /// Where `rules` stands.
+    pub rules_span: Span,
+    /// `order_by`
+    pub order_by: Vec<SortField>,
+}
+
+/// An entry of a cull's `rules`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CullRule {
+    /// `name`
+    pub name: Spanned<String>,
+    /// `drop_group_when`
+    pub predicate: cxl::ast::Expr,
+}
+
 /// `type: sink` or `type: output`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sink {
@@ -299,6 +379,10 @@ pub struct Sink {
     pub if_exists: Spanned<IfExists>,
     /// `options.delimiter`
     pub delimiter: u8,
+    /// `sort_order`
+    pub sort_order: Vec<SortField>,
+    /// `include_correlation_keys`
+    pub include_correlation_keys: bool,
     /// `schema`: only the decimal scales to round to, by output column.
     pub scales: Vec<(Spanned<String>, Spanned<u8>)>,
 }

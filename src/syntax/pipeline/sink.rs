@@ -66,6 +66,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         include_header,
         delimiter,
         scales,
+        sort_order: Vec::new(),
+        include_correlation_keys: false,
     }))
 }
 

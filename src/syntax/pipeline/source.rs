@@ -66,7 +66,17 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let format = format?;
     let schema = columns(reader, &config, &node.label).filter(|_| !config.refused(RESHAPING));
     let csv = config.group("options").map(|given| csv::read_options(reader, &given)).unwrap_or_default();
-    Some(NodeKind::Source(Source { config_name, format, matcher, schema, csv, on_unmapped }))
+    Some(NodeKind::Source(Source {
+        config_name,
+        format,
+        matcher,
+        schema,
+        csv,
+        on_unmapped,
+        sort_order: Vec::new(),
+        unsorted_is_error: false,
+        correlation_key: Vec::new(),
+    }))
 }
 
 /// Which files to read.

@@ -152,6 +152,13 @@ pub fn batch(columns: &[(&str, Column)]) -> Batch {
         rows: columns.first().map_or(0, |(_, column)| column.len()),
         columns: columns.iter().map(|(_, column)| Some(column.clone())).collect(),
         carried: Carried::default(),
-        origin: Origin { source: 0, file: 0, block_row: 1, block_source_row: 1, positions: Positions::From(0) },
+        origin: Origin {
+            source: 0,
+            file: 0,
+            block_row: 1,
+            block_source_row: 1,
+            positions: Positions::From(0),
+            kept: None,
+        },
     }
 }

@@ -117,7 +117,8 @@ impl DistinctGate for FirstSeen {
 
 /// A batch from its first record on.
 pub fn batch(rows: usize, columns: Vec<Column>) -> Batch {
-    let origin = Origin { source: 0, file: 0, block_row: 11, block_source_row: 101, positions: Positions::From(0) };
+    let origin =
+        Origin { source: 0, file: 0, block_row: 11, block_source_row: 101, positions: Positions::From(0), kept: None };
     Batch { rows, columns: columns.into_iter().map(Some).collect(), carried: Carried::default(), origin }
 }
 

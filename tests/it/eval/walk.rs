@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
                 self.arithmetic(expr, *op, left, right)?
             }
-            ExprKind::Compare { op, left, right } => compared(*op, &self.eval(left)?, &self.eval(right)?),
+            ExprKind::Compare { op, left, right, .. } => compared(*op, &self.eval(left)?, &self.eval(right)?),
             ExprKind::Logic { op, left, right } => self.logic(*op == BinaryOp::Or, left, right)?,
             ExprKind::Coalesce(left, right) => match self.eval(left)? {
                 Value::Null => self.eval(right)?,
