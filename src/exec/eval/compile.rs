@@ -33,7 +33,9 @@ fn operation(kind: &ExprKind, constants: &Constants) -> Op {
         ExprKind::Negate(operand) => Op::Negate(node(operand)),
         ExprKind::Not(operand) => Op::Not(node(operand)),
         ExprKind::Arithmetic { op, left, right } => Op::Arithmetic(*op, node(left), node(right)),
-        ExprKind::Compare { op, left, right, .. } => Op::Compare(*op, node(left), node(right)),
+        ExprKind::Compare { null_is_unknown, op, left, right } => {
+            Op::Compare(*op, *null_is_unknown, node(left), node(right))
+        }
         ExprKind::Logic { op, left, right } => Op::Logic(*op == BinaryOp::Or, node(left), node(right)),
         ExprKind::Coalesce(left, right) => Op::Coalesce(node(left), node(right)),
         ExprKind::If { condition, consequence, alternative } => {
@@ -70,7 +72,7 @@ fn fold(node: Node) -> Node {
     let is_constant = |node: &Node| node.constant().is_some();
     let foldable = match &node.op {
         Op::Convert(operand) | Op::Negate(operand) | Op::Not(operand) => is_constant(operand),
-        Op::Arithmetic(_, left, right) | Op::Compare(_, left, right) | Op::Logic(_, left, right) => {
+        Op::Arithmetic(_, left, right) | Op::Compare(_, _, left, right) | Op::Logic(_, left, right) => {
             is_constant(left) && is_constant(right)
         }
         Op::Coalesce(left, right) => is_constant(left) && is_constant(right),

@@ -69,7 +69,7 @@ impl<'a> Frame<'a> {
             }
             Op::Match(subject, arms, default) => self.select(node, subject.as_deref(), arms, default, live),
             Op::Negate(operand) | Op::Not(operand) => self.strict(node, &[operand], live),
-            Op::Arithmetic(_, left, right) | Op::Compare(_, left, right) => self.strict(node, &[left, right], live),
+            Op::Arithmetic(_, left, right) | Op::Compare(_, _, left, right) => self.strict(node, &[left, right], live),
             Op::Call(_, inputs, _) => self.strict(node, &inputs.iter().collect::<Vec<_>>(), live),
         }
     }
@@ -204,7 +204,7 @@ fn apply(node: &Node, data: &[Datum], rows: &mut Rows<'_>) -> Datum {
         Op::Negate(_) => arithmetic::negate(&data[0], &node.kind, rows),
         Op::Not(_) => Datum::Column(Truth::of(&data[0], rows.len()).not()),
         Op::Arithmetic(op, ..) => arithmetic::arithmetic(*op, &data[0], &data[1], &node.kind, rows),
-        Op::Compare(op, ..) => compare::compare(*op, &data[0], &data[1], rows),
+        Op::Compare(op, null_is_unknown, ..) => compare::compare(*op, *null_is_unknown, &data[0], &data[1], rows),
         Op::Call(function, _, prepared) => functions::call(*function, data, prepared, &node.kind, rows),
         _ => unreachable!("only operations that evaluate all operands are applied"),
     }

@@ -45,8 +45,8 @@ pub enum Op {
     Not(Box<Node>),
     /// `+ - * / %`
     Arithmetic(BinaryOp, Box<Node>, Box<Node>),
-    /// `== != < <= > >=`
-    Compare(BinaryOp, Box<Node>, Box<Node>),
+    /// `== != < <= > >=`, and whether `==` and `!=` with a null are null.
+    Compare(BinaryOp, bool, Box<Node>, Box<Node>),
     /// `and`, `or`: the truth value that decides it, and the operands.
     Logic(bool, Box<Node>, Box<Node>),
     /// `left ?? right`

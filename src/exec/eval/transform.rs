@@ -220,7 +220,7 @@ impl Progress<'_> {
             key.iter().map(|node| self.frame.eval(node, &self.live).into_column(&node.kind, rows)).collect();
         self.drop_failed();
         let (keys, refused) = Keys::encode(&columns, &self.live.bits());
-        for NoKey { row, found } in refused {
+        for NoKey { row, found, .. } in refused {
             self.frame.faults.add(row, Error::Mismatch { expected: "a distinct key", found }, span);
         }
         self.drop_failed();

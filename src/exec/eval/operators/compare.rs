@@ -1,7 +1,7 @@
 //! `== != < <= > >=`.
 //!
-//! `==` and `!=` are never null: null equals null and nothing else. The others are null if an operand is. NaN equals
-//! nothing and is not ordered; an int and a float are compared exactly.
+//! `==` and `!=` are never null: null equals null and nothing else. The others are null if an operand is, and where
+//! null is unknown, so are those two. NaN equals nothing and is not ordered; an int and a float are compared exactly.
 
 use std::cmp::Ordering;
 
@@ -17,11 +17,16 @@ use crate::exec::eval::rows::Rows;
 use crate::exec::value::{Value, compare_decimals, compare_int_float};
 
 /// `left op right`. At least one of them is a column.
-pub fn compare(op: BinaryOp, left: &Datum, right: &Datum, rows: &Rows<'_>) -> Datum {
+pub fn compare(op: BinaryOp, null_is_unknown: bool, left: &Datum, right: &Datum, rows: &Rows<'_>) -> Datum {
+    let two_valued = !null_is_unknown;
     match op {
-        BinaryOp::Equal => Datum::Column(Column::bools(equal(left, right, rows), None)),
-        BinaryOp::NotEqual => Datum::Column(Column::bools(!&equal(left, right, rows), None)),
+        BinaryOp::Equal if two_valued => Datum::Column(Column::bools(equal(left, right, rows), None)),
+        BinaryOp::NotEqual if two_valued => Datum::Column(Column::bools(!&equal(left, right, rows), None)),
         _ if left.is_null() || right.is_null() => Datum::NULL,
+        BinaryOp::NotEqual => {
+            let same = holds(BinaryOp::Equal, left, right, rows);
+            Datum::Column(Column::bools(!&same, both_valid(left, right)))
+        }
         _ => Datum::Column(Column::bools(holds(op, left, right, rows), both_valid(left, right))),
     }
 }

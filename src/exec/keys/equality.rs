@@ -1,9 +1,11 @@
-//! Keys for grouping, joining, sorting and partitioning: the one place that decides which values are equal.
+//! Keys of which only equality counts: for `distinct` and groups.
 //!
 //! A key is the encodings of its values one behind the other, each of which tells where it ends. An int, and a float
 //! or decimal of the same value, have one encoding: the nearest double and what the int differs from it, which is
 //! exact. -0.0 is 0.0, decimals count by value, null equals null and differs from the empty text. NaN, lists and maps
 //! have no key.
+
+use arrow_array::Array;
 
 use crate::exec::batch::{Bitmap, Column};
 use crate::exec::value::Value;
@@ -12,7 +14,7 @@ use crate::exec::value::Value;
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 /// A row whose key has a value that can't be one.
@@ -20,6 +22,8 @@ pub struct Keys {
 pub struct NoKey {
     /// The row.
     pub row: usize,
+    /// The column, by its position among those of the key: the first without a key.
+    pub column: usize,
     /// What is there: `NaN`, `array` or `map`.
     pub found: &'static str,
 }
@@ -39,22 +43,21 @@ impl Keys {
     /// Encodes a key for each live row from its value in each column; other rows have empty keys. Rows without a key
     /// are told, ascending, each once.
     pub fn encode(columns: &[Column], live: &Bitmap) -> (Self, Vec<NoKey>) {
-        let rows = live.len();
-        let mut ends = vec![0; rows];
+        let mut ends = vec![0; live.len()];
         let mut refused = Vec::new();
-        for column in columns {
-            add_lengths(column, live, &mut ends, &mut refused);
+        for (position, column) in columns.iter().enumerate() {
+            add_lengths(column, live, &mut ends, |row, found| refused.push(NoKey { row, column: position, found }));
         }
-        let mut total = 0;
-        let mut cursors = Vec::with_capacity(rows);
+        let mut total = 0_u32;
+        let mut cursors = Vec::with_capacity(ends.len());
         for end in &mut ends {
             cursors.push(total);
-            total += *end;
+            total = total.checked_add(*end).expect("the keys of a batch are made from less than 4 GiB of text");
             *end = total;
         }
-        let mut bytes = vec![0; total];
+        let mut bytes = vec![0; total as usize];
         for column in columns {
-            live.set_indices().for_each(|row| write(column, row, &mut bytes, &mut cursors[row]));
+            write(column, live, &mut bytes, &mut cursors);
         }
         refused.sort_by_key(|no_key| no_key.row);
         refused.dedup_by_key(|no_key| no_key.row);
@@ -74,39 +77,49 @@ impl Keys {
     /// The key of a row.
     pub fn key(&self, row: usize) -> &[u8] {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.bytes[start..self.ends[row]]
+        &self.bytes[start as usize..self.ends[row] as usize]
     }
 }
 
-fn add_lengths(column: &Column, live: &Bitmap, lengths: &mut [usize], refused: &mut Vec<NoKey>) {
-    for row in live.set_indices() {
-        let mut refuse = |found| refused.push(NoKey { row, found });
-        lengths[row] += match column {
-            _ if column.is_null(row) => 1,
-            Column::Null(_) => 1,
-            Column::Bool(_) => 2,
-            Column::Int(_) => NUMBER_LEN,
-            Column::Float(a) => {
-                if a.value(row).is_nan() {
-                    refuse("NaN");
-                }
-                NUMBER_LEN
+fn add_lengths(column: &Column, live: &Bitmap, lengths: &mut [u32], mut refuse: impl FnMut(usize, &'static str)) {
+    match column {
+        Column::Null(_) => for_each(live, |row| lengths[row] += 1),
+        Column::Bool(a) => for_each(live, |row| lengths[row] += if a.is_null(row) { 1 } else { 2 }),
+        Column::Int(a) => for_each(live, |row| lengths[row] += if a.is_null(row) { 1 } else { NUMBER_LEN as u32 }),
+        Column::Float(a) => for_each(live, |row| {
+            lengths[row] += if a.is_null(row) { 1 } else { NUMBER_LEN as u32 };
+            if a.is_valid(row) && a.value(row).is_nan() {
+                refuse(row, "NaN");
             }
-            Column::String(a) => 5 + a.views()[row] as u32 as usize,
-            Column::Date(_) => 5,
-            Column::DateTime(_) => 17,
-            Column::List(_) => {
-                refuse("array");
-                1
+        }),
+        Column::String(a) => {
+            for_each(live, |row| lengths[row] += if a.is_null(row) { 1 } else { 5 + a.views()[row] as u32 });
+        }
+        Column::Date(a) => for_each(live, |row| lengths[row] += if a.is_null(row) { 1 } else { 5 }),
+        Column::DateTime(a) => for_each(live, |row| lengths[row] += if a.is_null(row) { 1 } else { 17 }),
+        Column::List(_) => for_each(live, |row| {
+            lengths[row] += 1;
+            if !column.is_null(row) {
+                refuse(row, "array");
             }
-            Column::Decimal(_) | Column::Any(_) => {
-                let value = column.value(row);
-                if let Some(found) = without_key(&value) {
-                    refuse(found);
-                }
-                encoded_value(&value).len()
+        }),
+        Column::Decimal(_) | Column::Any(_) => for_each(live, |row| {
+            let value = column.value(row);
+            lengths[row] += encoded_value(&value).len() as u32;
+            if let Some(found) = without_key(&value) {
+                refuse(row, found);
             }
-        };
+        }),
+    }
+}
+
+/// Calls `visit` with each row whose bit is set, ascending.
+#[inline]
+fn for_each(live: &Bitmap, visit: impl FnMut(usize)) {
+    if live.count_set_bits() == live.len() {
+        (0..live.len()).for_each(visit);
+    } else {
+        live.set_indices().for_each(visit);
     }
 }
 
@@ -119,27 +132,38 @@ fn without_key(value: &Value) -> Option<&'static str> {
     }
 }
 
-fn write(column: &Column, row: usize, bytes: &mut [u8], cursor: &mut usize) {
-    let mut put = |part: &[u8]| {
-        bytes[*cursor..*cursor + part.len()].copy_from_slice(part);
-        *cursor += part.len();
+fn write(column: &Column, live: &Bitmap, bytes: &mut [u8], cursors: &mut [u32]) {
+    let mut put = |row: usize, part: &[u8]| {
+        let start = cursors[row] as usize;
+        bytes[start..start + part.len()].copy_from_slice(part);
+        cursors[row] += part.len() as u32;
     };
     match column {
-        _ if column.is_null(row) => put(&[NULL]),
-        Column::Bool(a) => put(&[BOOL, u8::from(a.value(row))]),
-        Column::Int(a) => put(&int_key(a.value(row))),
-        Column::Float(a) => put(&float_key(a.value(row))),
-        Column::String(a) => put_text(a.value(row), put),
-        Column::Date(a) => {
-            put(&[DATE]);
-            put(&a.value(row).to_be_bytes());
+        Column::Null(_) | Column::List(_) => for_each(live, |row| put(row, &[NULL])),
+        Column::Bool(a) => for_each(live, |row| match a.is_null(row) {
+            true => put(row, &[NULL]),
+            false => put(row, &[BOOL, u8::from(a.value(row))]),
+        }),
+        Column::Int(a) => for_each(live, |row| match a.is_null(row) {
+            true => put(row, &[NULL]),
+            false => put(row, &int_key(a.value(row))),
+        }),
+        Column::Float(a) => for_each(live, |row| match a.is_null(row) {
+            true => put(row, &[NULL]),
+            false => put(row, &float_key(a.value(row))),
+        }),
+        Column::String(a) => for_each(live, |row| match a.is_null(row) {
+            true => put(row, &[NULL]),
+            false => {
+                let text = a.value(row).as_bytes();
+                let [l0, l1, l2, l3] = (text.len() as u32).to_be_bytes();
+                put(row, &[STRING, l0, l1, l2, l3]);
+                put(row, text);
+            }
+        }),
+        Column::Date(_) | Column::DateTime(_) | Column::Decimal(_) | Column::Any(_) => {
+            for_each(live, |row| put(row, &encoded_value(&column.value(row))));
         }
-        Column::DateTime(a) => {
-            put(&[DATE_TIME]);
-            put(&a.value(row).to_be_bytes());
-        }
-        Column::Null(_) | Column::List(_) => put(&[NULL]),
-        Column::Decimal(_) | Column::Any(_) => put(&encoded_value(&column.value(row))),
     }
 }
 

@@ -1,0 +1,5 @@
+//! Keys for grouping, joining, sorting and partitioning: the one place that decides which values are equal.
+
+pub mod equality;
+
+pub use equality::{Keys, NoKey};
