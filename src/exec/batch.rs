@@ -256,14 +256,36 @@ impl Positions {
 }
 
 impl Origin {
+    /// The source of a row, as a position among the plan's sources.
+    pub fn source_of(&self, row: usize) -> u32 {
+        match &self.kept {
+            None => self.source,
+            Some(kept) => kept.sources[self.positions.at(row) as usize],
+        }
+    }
+
+    /// The file of a row, as a position among its source's files.
+    pub fn file_of(&self, row: usize) -> u32 {
+        match &self.kept {
+            None => self.file,
+            Some(kept) => kept.files[self.positions.at(row) as usize],
+        }
+    }
+
     /// The number of a row's record in its file, from 1.
     pub fn file_row(&self, row: usize) -> u64 {
-        self.block_row + u64::from(self.positions.at(row))
+        match &self.kept {
+            None => self.block_row + u64::from(self.positions.at(row)),
+            Some(kept) => kept.file_rows[self.positions.at(row) as usize],
+        }
     }
 
     /// The number of a row's record across the source's files, from 1.
     pub fn source_row(&self, row: usize) -> u64 {
-        self.block_source_row + u64::from(self.positions.at(row))
+        match &self.kept {
+            None => self.block_source_row + u64::from(self.positions.at(row)),
+            Some(kept) => kept.source_rows[self.positions.at(row) as usize],
+        }
     }
 }
 

@@ -68,6 +68,45 @@ impl Arbitrator {
     }
 }
 
+/// What one structure holds with the arbitrator; given back when dropped.
+#[derive(Debug)]
+pub struct Charge<'p> {
+    arbitrator: &'p Arbitrator,
+    consumer: usize,
+    held: u64,
+}
+
+impl<'p> Charge<'p> {
+    /// Holds nothing yet.
+    pub fn new(arbitrator: &'p Arbitrator, consumer: usize) -> Self {
+        Self { arbitrator, consumer, held: 0 }
+    }
+
+    /// Reserves more, before it is taken.
+    pub fn take(&mut self, bytes: u64) -> Result<(), Exceeded> {
+        self.arbitrator.reserve(self.consumer, bytes)?;
+        self.held += bytes;
+        Ok(())
+    }
+
+    /// Gives some of it back.
+    pub fn give_back(&mut self, bytes: u64) {
+        self.arbitrator.release(self.consumer, bytes);
+        self.held -= bytes;
+    }
+
+    /// What is held, in bytes.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+}
+
+impl Drop for Charge<'_> {
+    fn drop(&mut self) {
+        self.arbitrator.release(self.consumer, self.held);
+    }
+}
+
 /// The bytes of memory that the process takes now, where the system tells.
 pub fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -11,7 +11,7 @@ use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::batch::Bitmap;
 use crate::exec::eval::DistinctGate;
 use crate::exec::keys::Keys;
-use crate::exec::memory::{Arbitrator, Exceeded};
+use crate::exec::memory::{Arbitrator, Charge, Exceeded};
 use crate::exec::{Failure, lock, wait};
 
 /// One `distinct` statement of a stage. Blocks pass in order, so that the first row in input order wins.
@@ -118,7 +118,7 @@ struct Entry {
 
 impl<'p> Seen<'p> {
     fn new(consumer: usize, arbitrator: &'p Arbitrator) -> Self {
-        let charge = Charge { arbitrator, consumer, held: 0 };
+        let charge = Charge::new(arbitrator, consumer);
         Self { table: HashTable::new(), keys: Arena::default(), hasher: RandomState::default(), charge }
     }
 
@@ -195,31 +195,5 @@ impl Arena {
         let (chunk, start) = (&self.chunks[(at >> 32) as usize], at as u32 as usize);
         let (length, rest) = chunk[start..].split_first_chunk::<LENGTH>().expect("`push` puts a length first");
         &rest[..u32::from_le_bytes(*length) as usize]
-    }
-}
-
-/// What a set holds with the arbitrator; given back when dropped.
-struct Charge<'p> {
-    arbitrator: &'p Arbitrator,
-    consumer: usize,
-    held: u64,
-}
-
-impl Charge<'_> {
-    fn take(&mut self, bytes: u64) -> Result<(), Exceeded> {
-        self.arbitrator.reserve(self.consumer, bytes)?;
-        self.held += bytes;
-        Ok(())
-    }
-
-    fn give_back(&mut self, bytes: u64) {
-        self.arbitrator.release(self.consumer, bytes);
-        self.held -= bytes;
-    }
-}
-
-impl Drop for Charge<'_> {
-    fn drop(&mut self) {
-        self.arbitrator.release(self.consumer, self.held);
     }
 }

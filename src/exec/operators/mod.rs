@@ -1,6 +1,7 @@
 //! The operators of a stage, compiled: the source's rows go down a tree of programs, routes and sinks.
 
 mod block_result;
+mod buffer;
 mod distinct;
 mod fault_text;
 mod operands;

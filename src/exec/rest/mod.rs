@@ -5,6 +5,7 @@
 //! decodes back to columns ([`RestForm`]). From then on only a [`Place`] is moved. The same form is what spills.
 
 use crate::exec::batch::Batch;
+use crate::formats::csv::EncodeError;
 use crate::plan::physical::RestForm;
 
 /// Where a resting row is: the chunk and the offset of its bytes in it. Places order as the rows arrived.
@@ -37,15 +38,25 @@ pub struct Chunk {
     pub offsets: Vec<u32>,
 }
 
+impl Chunk {
+    /// Forgets the rows but keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.offsets.clear();
+    }
+}
+
 /// Turns rows into resting rows and back. Shared by all workers.
 pub struct Codec {
     _form: RestForm,
 }
 
 impl Codec {
-    /// Appends the rows of a batch to a chunk.
-    pub fn encode(&self, batch: &Batch, chunk: &mut Chunk) {
+    /// Appends the rows of a batch to a chunk. Fails with the first row that the sink can't write, where rows become
+    /// sink bytes.
+    pub fn encode(&self, batch: &Batch, chunk: &mut Chunk) -> Result<(), EncodeError> {
         let _ = (batch, chunk);
+        Ok(())
     }
 }
 

@@ -1,0 +1,138 @@
+//! What every buffer does: takes the rows of the stages that fill it, is sealed, and drives a stage of its own.
+//!
+//! A buffer has three lives. While stages fill it, all workers share its [`Collector`], which turns a batch into
+//! resting rows while it is hot; the finisher gives what blocks came to, in block order, to the [`Buffer`]. When the
+//! last of these stages is over the buffer is sealed and becomes a [`Drain`]: for each port a sequence of places, which
+//! workers turn back into rows, range by range.
+
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::Failure;
+use crate::exec::batch::Batch;
+use crate::exec::eval::Constants;
+use crate::exec::fault::Fault;
+use crate::exec::memory::{Arbitrator, Exceeded};
+use crate::exec::rest::{Chunk, Codec, Place, Rows};
+use crate::formats::csv::EncodeError;
+use crate::plan::physical::{Operator, OperatorId};
+
+/// The side of a buffer that workers share while it is filled.
+pub(crate) trait Collector: Send + Sync {
+    /// Adds the rows of a batch, which came over input number `input`, to what their block collects. The resting rows
+    /// go into `out.chunk` (through [`Codec::encode`]), whatever else the buffer decides on into `out.part()`.
+    fn collect(&self, input: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError>;
+}
+
+/// What became of the rows of a batch.
+#[derive(Default)]
+pub(crate) struct Admitted {
+    /// Rows that rest now.
+    pub rows: usize,
+    /// Rows that were dropped on purpose, to be counted as filtered.
+    pub filtered: usize,
+    /// Rows that failed, ascending by row: dead letters, or the end of the run.
+    pub faults: Vec<Fault>,
+}
+
+/// A row that stops the run, whatever the strategy.
+pub(crate) enum CollectError {
+    /// The sink whose bytes the rows become can't write it.
+    Unwritable(EncodeError),
+    /// Its values can't be handled: the row as a position in the batch, and the failure. Where the row comes from is
+    /// added to it as a note.
+    Data(usize, Failure),
+}
+
+/// What a block gives one input of a buffer. Used again for later blocks.
+#[derive(Default)]
+pub(crate) struct Collected {
+    /// The resting rows while they are made. The vectors are used again; what rests is `packed`.
+    pub chunk: Chunk,
+    /// The bytes of `chunk` without room to spare: set when the block is over.
+    pub packed: Box<[u8]>,
+    part: Option<Box<dyn Any + Send>>,
+}
+
+impl Collected {
+    /// Whatever else the buffer decides on, of a type of its own; begins as its default in each block.
+    pub fn part<T: Any + Send + Default>(&mut self) -> &mut T {
+        let part = self.part.get_or_insert_with(|| Box::<T>::default());
+        part.downcast_mut().expect("a buffer asks for one type only")
+    }
+
+    /// Takes [`Self::part`] away.
+    pub fn take_part<T: Any + Send + Default>(&mut self) -> T {
+        let part = self.part.take().map(|part| *part.downcast().expect("a buffer asks for one type only"));
+        part.unwrap_or_default()
+    }
+
+    /// Forgets all but the vectors.
+    pub fn clear(&mut self) {
+        self.chunk.clear();
+        self.packed = Box::default();
+        self.part = None;
+    }
+
+    /// Copies the resting rows into memory of just their size.
+    pub fn pack(&mut self) {
+        self.packed = self.chunk.bytes.as_slice().into();
+    }
+}
+
+/// A buffer while it is filled.
+pub(crate) trait Buffer<'p>: Send {
+    /// Takes what a block gave input number `input`; blocks come in order. Charges before it grows.
+    fn take(&mut self, input: usize, collected: &mut Collected) -> Result<(), Failure>;
+
+    /// Ends the filling. May use `threads` workers.
+    fn seal(self: Box<Self>, threads: usize) -> Result<Box<dyn Drain + 'p>, Failure>;
+}
+
+/// A full buffer. It holds its memory until it is dropped, at the end of the stage it drives.
+pub(crate) trait Drain: Send + Sync {
+    /// How many rows each port gives.
+    fn ports(&self) -> Vec<u64>;
+
+    /// Appends the places of the rows at `range` among those of a port, in order.
+    fn places(&self, port: usize, range: Range<u64>, out: &mut Vec<Place>);
+
+    /// All rows.
+    fn rows(&self) -> &Rows;
+
+    /// The bytes of a resting row, as [`Codec`] made them.
+    fn row(&self, place: Place) -> &[u8] {
+        self.rows().row(place)
+    }
+}
+
+/// What a buffer is made from.
+pub(crate) struct BufferContext<'p> {
+    /// Its id in the plan.
+    pub id: OperatorId,
+    /// Its operator.
+    pub operator: &'p Operator,
+    /// How its rows rest: one codec for each input.
+    pub codecs: Vec<Arc<Codec>>,
+    /// Constants for programs.
+    pub constants: Arc<Constants>,
+    /// Owns the memory limit.
+    pub arbitrator: &'p Arbitrator,
+}
+
+impl BufferContext<'_> {
+    /// The failure of a buffer that doesn't fit the memory limit: E310, naming what would overrun it.
+    pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded) -> Failure {
+        let Exceeded { used, limit, holders } = exceeded;
+        let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
+        let mut diagnostic = Diagnostic::error(Code::E310, message)
+            .label(operator.span, "all rows are held here until the last has come");
+        for (name, held) in holders {
+            diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
+        }
+        let help = "only a higher `memory.limit` (or `--memory-limit`) keeps the result as it is";
+        Failure::new(diagnostic.help(help), 1)
+    }
+}
