@@ -81,7 +81,7 @@ pub struct Node {
     pub name: String,
     /// Where the name stands.
     pub span: Span,
-    /// What it reads, in order: one port for every kind so far but a source, which reads none.
+    /// What it reads, in order: no port for a source, one or more for a merge, one for every other kind.
     pub inputs: Vec<PortRef>,
     /// What it offers, the bare port first where there is one.
     pub ports: Vec<Port>,
@@ -121,9 +121,20 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Position of the column called `name`.
+    /// Position of the column that the file means by `name`; never a hidden one.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name == name)
+        self.visible().iter().position(|column| column.name == name)
+    }
+
+    /// The columns that names in the file can mean. They stand in front of the hidden ones.
+    pub fn visible(&self) -> &[Column] {
+        let hidden = self.columns.iter().position(|column| column.hidden);
+        &self.columns[..hidden.unwrap_or(self.columns.len())]
+    }
+
+    /// The hidden columns, with their positions.
+    pub fn hidden(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().enumerate().skip(self.visible().len())
     }
 }
 
@@ -249,8 +260,35 @@ pub enum AggregateFunction {
     Max,
     /// `collect(e)`: in order, nulls kept.
     Collect,
-    /// `weighted_avg(v, w)`
+    /// `weighted_avg(v, w)`: two numbers of one kind.
     WeightedAvg,
+}
+
+impl AggregateFunction {
+    /// Every aggregate function.
+    pub const ALL: [AggregateFunction; 8] = [
+        AggregateFunction::CountRows,
+        AggregateFunction::Count,
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+        AggregateFunction::Min,
+        AggregateFunction::Max,
+        AggregateFunction::Collect,
+        AggregateFunction::WeightedAvg,
+    ];
+
+    /// The name it is called by.
+    pub fn name(self) -> &'static str {
+        match self {
+            AggregateFunction::CountRows | AggregateFunction::Count => "count",
+            AggregateFunction::Sum => "sum",
+            AggregateFunction::Avg => "avg",
+            AggregateFunction::Min => "min",
+            AggregateFunction::Max => "max",
+            AggregateFunction::Collect => "collect",
+            AggregateFunction::WeightedAvg => "weighted_avg",
+        }
+    }
 }
 
 /// A source. Its one port has the columns of `columns`, in order, then a hidden `$ck.<field>` for each key.
@@ -409,8 +447,11 @@ pub struct Sink {
     /// The columns it writes first, in order.
     pub columns: Vec<SinkColumn>,
     /// Whether the fields that no schema declares follow: those that are not in `exclude`, not the source of a
-    /// mapped column, and do not have the name of a column in `columns`.
+    /// mapped column, and do not have the name of a column in `columns` or `key_columns`.
     pub append_carried: bool,
+    /// The correlation keys that it writes behind all others (`include_correlation_keys`), each called
+    /// `$ck.<field>`.
+    pub key_columns: Vec<SinkColumn>,
     /// Names that are left out.
     pub exclude: Vec<String>,
     /// Whether the header line is written.

@@ -68,7 +68,9 @@ codes! {
     E124 "E124" Structure "`log_rules` is not a setting";
     E125 "E125" Structure "`include_provenance` is not a setting";
     E126 "E126" Source "a value does not fit its declared type";
+    E153 "E153" Structure "a correlation key names a column that its source does not declare";
     E158 "E158" Source "`numeric` is not a column type";
+    E15C "E15C" Structure "a node's `partition_by` splits correlation groups";
     E199 "E199" Structure "this version does not run it yet";
     E200 "E200" Cxl "a type or a node rule does not hold";
     E201 "E201" Source "a source has no schema";
@@ -81,6 +83,7 @@ codes! {
     E216 "E216" Source "no input file was found";
     E310 "E310" Memory "something does not fit the memory limit";
     E312 "E312" Memory "the memory limit is below the program's own size";
+    E314 "E314" Structure "the inputs of a merge have different columns";
     E315 "E315" Errors "too many dead letters";
     E316 "E316" Errors "too many dead letters from one source";
     E317 "E317" Errors "dead-letter settings for a source that does not exist";
@@ -89,7 +92,9 @@ codes! {
     E324 "E324" Memory "`resume_threshold` is outside its range";
     E364 "E364" Sink "a sink's mapping is not usable";
     E365 "E365" Sink "a mapped column can't exist";
+    E366 "E366" Source "a file is not in the order that its source declares";
     E368 "E368" Errors "too many values do not fit their declared type";
+    E380 "E380" Structure "only some inputs of a merge carry undeclared fields";
     E390 "E390" Errors "an internal error: a bug in the program";
     E391 "E391" Source "a file is not the CSV that its source declares";
     E392 "E392" Errors "an expression failed on a row";
@@ -100,6 +105,7 @@ codes! {
     W002 "W002" Structure "two names differ only in case";
     W201 "W201" Structure "nothing reads a port";
     W216 "W216" Source "an input file is not there yet";
+    W307 "W307" Source "a file was not in its declared order, and was sorted";
     W318 "W318" Errors "dead letters are counted but not written";
     W365 "W365" Sink "a mapped column was on no record";
     W366 "W366" Sink "a mapped name takes the place of a carried column";

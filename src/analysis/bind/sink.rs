@@ -34,6 +34,7 @@ impl Binder<'_> {
             path: (sink.path.value.clone(), sink.path.span),
             columns: written,
             append_carried,
+            key_columns: Vec::new(),
             exclude: sink.exclude.iter().map(|name| name.value.clone()).collect(),
             include_header: sink.include_header,
             if_exists: sink.if_exists.value,

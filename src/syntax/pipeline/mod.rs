@@ -7,13 +7,16 @@ pub mod ast;
 pub mod size;
 
 mod csv;
+mod cull;
 mod error_handling;
 mod fields;
+mod merge;
 mod node;
 mod route;
 mod schema;
 mod settings;
 mod sink;
+mod sort;
 mod source;
 mod transform;
 mod types;

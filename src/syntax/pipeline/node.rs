@@ -2,7 +2,7 @@
 
 use super::ast::{Node, NodeKind};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere};
-use super::{route, sink, source, transform};
+use super::{cull, merge, route, sink, source, transform};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::{self, Entry, ScalarStyle, Value};
@@ -12,12 +12,14 @@ const KINDS: &[(&str, Keys)] = &[
     ("source", Keys { read: &["type", "name", "description", "config", "_notes"], refused: READS_NOTHING }),
     ("transform", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("route", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+    ("merge", Keys { read: &["type", "name", "description", "inputs", "config", "_notes"], refused: READS_SEVERAL }),
+    ("cull", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("sink", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("output", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
 ];
 
 /// Node kinds of the language that this version doesn't run yet.
-const LATER: &[&str] = &["merge", "combine", "aggregate", "reshape", "cull", "envelope", "composition"];
+const LATER: &[&str] = &["combine", "aggregate", "reshape", "envelope", "composition"];
 
 const WIRING: &[&str] = &["input", "inputs", "body", "header"];
 
@@ -34,6 +36,9 @@ const READS_NOTHING: &[super::fields::Refused] = &[
     elsewhere("schema", IN_CONFIG),
     elsewhere("options", IN_CONFIG),
     elsewhere("on_unmapped", IN_CONFIG),
+    elsewhere("correlation_key", IN_CONFIG),
+    elsewhere("sort_order", IN_CONFIG),
+    elsewhere("on_unsorted", IN_CONFIG),
 ];
 
 const IN_CONFIG: &str = "move it into `config`";
@@ -47,13 +52,27 @@ const READS_ONE: &[super::fields::Refused] = &[
     elsewhere("conditions", IN_CONFIG),
     elsewhere("default", IN_CONFIG),
     elsewhere("mode", IN_CONFIG),
+    elsewhere("partition_by", IN_CONFIG),
+    elsewhere("removed_to", IN_CONFIG),
+    elsewhere("rules", IN_CONFIG),
+    elsewhere("order_by", IN_CONFIG),
     elsewhere("path", IN_CONFIG),
     elsewhere("include_unmapped", IN_CONFIG),
     elsewhere("mapping", IN_CONFIG),
     elsewhere("exclude", IN_CONFIG),
     elsewhere("if_exists", IN_CONFIG),
     elsewhere("include_header", IN_CONFIG),
+    elsewhere("sort_order", IN_CONFIG),
     elsewhere("options", IN_CONFIG),
+];
+
+const ALL_INPUTS: &str = "list the nodes it reads: `inputs: [<node>, <node>]`";
+const READS_SEVERAL: &[super::fields::Refused] = &[
+    elsewhere("input", ALL_INPUTS),
+    elsewhere("body", ALL_INPUTS),
+    elsewhere("header", ALL_INPUTS),
+    elsewhere("mode", IN_CONFIG),
+    elsewhere("interleave_seed", IN_CONFIG),
 ];
 
 /// The parts that every kind of node has.
@@ -100,6 +119,8 @@ fn runnable(reader: &mut Reader<'_>, kind: &str, parts: &Parts<'_>) -> Option<No
         "source" => source::read(reader, parts),
         "transform" => transform::read(reader, parts),
         "route" => route::read(reader, parts),
+        "merge" => merge::read(reader, parts),
+        "cull" => cull::read(reader, parts),
         _ => sink::read(reader, parts),
     }
 }
@@ -118,6 +139,24 @@ impl<'n> Parts<'n> {
         }
         let given = reader.require(&self.fields, "input")?;
         reader.string(&given)
+    }
+
+    /// `inputs`. `None` where it is missing, which is reported; an empty list is reported too.
+    pub(super) fn inputs(&self, reader: &mut Reader<'_>) -> Option<Vec<Spanned<String>>> {
+        if self.fields.refused(WIRING) && !self.fields.has("inputs") {
+            return None;
+        }
+        let given = reader.require(&self.fields, "inputs")?;
+        let inputs = reader.strings(&given)?;
+        if matches!(&given.node.value, Value::Sequence(items) if items.is_empty()) {
+            reader.report(
+                Diagnostic::error(Code::E000, format!("`inputs` of {} is empty", self.label))
+                    .label(given.node.span, "reads nothing")
+                    .help("list at least one node: `inputs: [<node>, <node>]`"),
+            );
+            return None;
+        }
+        Some(inputs)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::ast::{IfExists, Mapping, NodeKind, Sink};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
 use super::node::Parts;
-use super::{csv, schema};
+use super::{csv, schema, sort};
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::{Scalar, Value};
 
@@ -18,12 +18,12 @@ const CONFIG: Keys = Keys {
         "include_header",
         "if_exists",
         "preserve_nulls",
+        "sort_order",
         "include_correlation_keys",
         "schema",
         "options",
     ],
     refused: &[
-        later("sort_order", "remove it; rows are written in the order they arrive"),
         later("split", "remove it; all rows are written to one file"),
         later("join_values", "remove it, and join the values in a transform"),
         later("write_meta", "remove it"),
@@ -49,7 +49,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let if_exists = config.get("if_exists").and_then(|given| reader.choice(&given, IF_EXISTS));
     // CSV writes null as an empty cell either way.
     boolean(reader, &config, "preserve_nulls", false);
-    correlation_keys(reader, &config);
+    let sort_order = config.group("sort_order").map(|given| sort::fields(reader, &given, &sort::WRITTEN));
+    let include_correlation_keys = boolean(reader, &config, "include_correlation_keys", false);
     // Options and columns are those of the format.
     let format = format?;
     let scales = config.group("schema").map(|given| schema::scales(reader, &given)).unwrap_or_default();
@@ -66,24 +67,13 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         include_header,
         delimiter,
         scales,
-        sort_order: Vec::new(),
-        include_correlation_keys: false,
+        sort_order: sort_order.unwrap_or_default(),
+        include_correlation_keys,
     }))
 }
 
 fn boolean(reader: &mut Reader<'_>, config: &Fields<'_>, key: &str, default: bool) -> bool {
     config.get(key).and_then(|given| reader.boolean(&given)).unwrap_or(default)
-}
-
-fn correlation_keys(reader: &mut Reader<'_>, config: &Fields<'_>) {
-    let Some(given) = config.get("include_correlation_keys") else { return };
-    if reader.boolean(&given) == Some(true) {
-        reader.report(
-            Diagnostic::error(Code::E199, "`include_correlation_keys` is not run by this version yet")
-                .label(given.node.span, "not run yet")
-                .help("remove it, and emit the columns wanted in a transform"),
-        );
-    }
 }
 
 /// The path, with `{{` and `}}` read as braces. Tokens in braces are not run yet.

@@ -3,8 +3,8 @@
 use super::ast::{Matcher, NodeKind, OnUnmapped, Source};
 use super::fields::{Fields, Given, Keys, Reader, later};
 use super::node::Parts;
-use super::{csv, schema};
-use crate::diagnostics::{Code, Diagnostic};
+use super::{csv, schema, sort};
+use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::yaml::Value;
 
 const CONFIG: Keys = Keys {
@@ -18,13 +18,13 @@ const CONFIG: Keys = Keys {
         "schema",
         "options",
         "on_unmapped",
+        "correlation_key",
+        "sort_order",
+        "on_unsorted",
         "transport",
         "dlq_granularity",
     ],
     refused: &[
-        later("correlation_key", "remove it; each row then fails or passes on its own"),
-        later("sort_order", "remove it; rows keep the order of their files"),
-        later("on_unsorted", "remove it, with `sort_order`"),
         later("exclude", FILES),
         later("modified_after", FILES),
         later("modified_before", FILES),
@@ -49,6 +49,8 @@ const ON_UNMAPPED: Keys = Keys { read: &["mode"], refused: &[] };
 const MODES: &[(&str, OnUnmapped)] =
     &[("auto_widen", OnUnmapped::AutoWiden), ("drop", OnUnmapped::Drop), ("reject", OnUnmapped::Reject)];
 
+const ON_UNSORTED: &[(&str, bool)] = &[("warn", false), ("error", true)];
+
 /// Reads a source. `None`, reported, if its format can't be used.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {
     let config = node.config(reader, &CONFIG)?;
@@ -56,6 +58,9 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let format = csv::format(reader, &config);
     let matcher = matcher(reader, &config, &node.label);
     let on_unmapped = config.group("on_unmapped").and_then(|given| on_unmapped(reader, &given)).unwrap_or_default();
+    let correlation_key = config.get("correlation_key").and_then(|given| correlation_key(reader, &given));
+    let sort_order = config.group("sort_order").map(|given| sort::fields(reader, &given, &sort::CLAIMED));
+    let on_unsorted = config.get("on_unsorted").and_then(|given| reader.choice(&given, ON_UNSORTED));
     if let Some(given) = config.group("transport") {
         transport(reader, &given);
     }
@@ -73,9 +78,9 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         schema,
         csv,
         on_unmapped,
-        sort_order: Vec::new(),
-        unsorted_is_error: false,
-        correlation_key: Vec::new(),
+        sort_order: sort_order.unwrap_or_default(),
+        unsorted_is_error: on_unsorted.is_some_and(|mode| mode.value),
+        correlation_key: correlation_key.unwrap_or_default(),
     }))
 }
 
@@ -142,6 +147,40 @@ fn columns(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Option<
         );
     }
     None
+}
+
+/// `correlation_key`, a column or a list of columns. `None`, reported, if a part of it can't be read.
+fn correlation_key(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Vec<Spanned<String>>> {
+    match &given.node.value {
+        Value::Scalar(_) => return reader.string(given).map(|field| vec![field]),
+        Value::Mapping(_) => {
+            reader.wrong(given, "a column or a list of columns");
+            return None;
+        }
+        Value::Sequence(_) | Value::Error => {}
+    }
+    let items = reader.list(given)?;
+    if items.is_empty() {
+        reader.report(
+            Diagnostic::error(Code::E000, "`correlation_key` is an empty list")
+                .label(given.node.span, "names no column")
+                .help("name at least one column, or remove it: each row then passes or fails on its own"),
+        );
+    }
+    let read: Vec<_> = items.iter().map(|item| reader.string(item)).collect();
+    let mut fields: Vec<Spanned<String>> = Vec::with_capacity(read.len());
+    for field in read.into_iter().collect::<Option<Vec<_>>>()? {
+        match fields.iter().find(|first| first.value == field.value) {
+            Some(first) => reader.report(
+                Diagnostic::error(Code::E000, format!("`correlation_key` names `{}` twice", field.value))
+                    .label(field.span, "named again")
+                    .label(first.span, "first named here")
+                    .help("name each column once"),
+            ),
+            None => fields.push(field),
+        }
+    }
+    Some(fields)
 }
 
 /// `on_unmapped: { mode: … }`

@@ -88,6 +88,21 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// A whole number of either sign that fits 64 bits.
+    pub(super) fn integer(&mut self, given: &Given<'_>) -> Option<Spanned<i64>> {
+        let wanted = "a whole number";
+        let scalar = self.scalar(given, wanted)?;
+        let unsigned = scalar.text.strip_prefix(['+', '-']).unwrap_or(&scalar.text);
+        let digits = unsigned.bytes().all(|byte| byte.is_ascii_digit());
+        match scalar.text.parse().ok().filter(|_| digits && scalar.style == ScalarStyle::Plain) {
+            Some(value) => Some(Spanned::new(value, scalar.span)),
+            None => {
+                self.wrong(given, wanted);
+                None
+            }
+        }
+    }
+
     /// A whole number from `min` to `max` that fits a byte.
     pub(super) fn small(&mut self, given: &Given<'_>, min: u8, max: u8) -> Option<Spanned<u8>> {
         let value = self.whole(given, min.into(), max.into())?;
@@ -161,7 +176,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Reports a text where a list of texts is wanted, which it most likely is one entry of.
-    fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Spanned<String> {
+    pub(super) fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Spanned<String> {
         let finding = self.wrong_kind(given, "a list");
         let written = self.text.get(scalar.span.start as usize..scalar.span.end as usize).unwrap_or_default();
         let quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
