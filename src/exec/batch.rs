@@ -5,6 +5,7 @@
 //! column that nothing downstream reads is absent, so positions never have to be remapped.
 
 mod select;
+mod text;
 
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use arrow_array::{
     UInt8Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+
+pub use text::TextColumn;
 
 /// One bit a row.
 pub type Bitmap = BooleanBuffer;

@@ -2,11 +2,15 @@
 //!
 //! A buffer keeps the columns it decides on as columns (sort keys, group keys) and turns the rest of each row, while
 //! its batch is hot, into one contiguous encoded row: the bytes that the sink below writes, or a compact encoding that
-//! decodes back to columns ([`RestForm`]). From then on only a [`Place`] is moved. The same form is what spills.
+//! decodes back to columns. From then on only a [`Place`] is moved. The same form is what spills.
 
-use crate::exec::batch::Batch;
-use crate::formats::csv::EncodeError;
-use crate::plan::physical::RestForm;
+mod codec;
+mod layout;
+mod read;
+
+pub use codec::{Codec, Identity};
+
+use std::ops::Range;
 
 /// Where a resting row is: the chunk and the offset of its bytes in it. Places order as the rows arrived.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -29,12 +33,15 @@ impl Place {
     }
 }
 
+/// Bytes of the length in front of a row.
+const HEAD: usize = size_of::<u32>();
+
 /// The resting rows of one block: encoded one behind the other, each with its length in front.
 #[derive(Clone, Default, Debug)]
 pub struct Chunk {
     /// The encoded rows.
     pub bytes: Vec<u8>,
-    /// Where each row begins.
+    /// Where each row begins: where its length stands.
     pub offsets: Vec<u32>,
 }
 
@@ -46,38 +53,59 @@ impl Chunk {
     }
 }
 
-/// Turns rows into resting rows and back. Shared by all workers.
-pub struct Codec {
-    _form: RestForm,
-}
-
-impl Codec {
-    /// Appends the rows of a batch to a chunk. Fails with the first row that the sink can't write, where rows become
-    /// sink bytes.
-    pub fn encode(&self, batch: &Batch, chunk: &mut Chunk) -> Result<(), EncodeError> {
-        let _ = (batch, chunk);
-        Ok(())
-    }
-}
-
 /// All resting rows of a buffer, in the order they arrived.
 #[derive(Default, Debug)]
 pub struct Rows {
     chunks: Vec<Box<[u8]>>,
+    /// For each chunk, how many rows there are up to its end.
+    ends: Vec<u64>,
 }
 
 impl Rows {
     /// Adds the rows of a block behind all others. Gives the number of their chunk.
-    pub fn push(&mut self, bytes: Box<[u8]>) -> u32 {
+    pub fn push(&mut self, bytes: Box<[u8]>, rows: usize) -> u32 {
         self.chunks.push(bytes);
+        self.ends.push(self.len() + rows as u64);
         self.chunks.len() as u32 - 1
+    }
+
+    /// What adding a chunk takes, in bytes.
+    pub fn cost(bytes: &[u8]) -> u64 {
+        (bytes.len() + size_of::<Box<[u8]>>() + size_of::<u64>()) as u64
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The bytes of a row, without its length.
     pub fn row(&self, place: Place) -> &[u8] {
         let bytes = &self.chunks[place.chunk() as usize][place.offset() as usize..];
-        let (length, bytes) = bytes.split_at(4);
-        let length = u32::from_le_bytes(length.try_into().expect("four bytes were split off"));
-        &bytes[..length as usize]
+        let (length, bytes) = bytes.split_first_chunk().expect("a row has its length in front");
+        &bytes[..u32::from_le_bytes(*length) as usize]
+    }
+
+    /// Appends the places of the rows at `range`, in the order they arrived.
+    pub fn places(&self, range: Range<u64>, out: &mut Vec<Place>) {
+        let mut chunk = self.ends.partition_point(|end| *end <= range.start);
+        let mut before = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
+        while before < range.end && chunk < self.chunks.len() {
+            let mut offset = 0;
+            for number in before..self.ends[chunk].min(range.end) {
+                let place = Place::new(chunk as u32, offset);
+                if number >= range.start {
+                    out.push(place);
+                }
+                offset += (HEAD + self.row(place).len()) as u32;
+            }
+            before = self.ends[chunk];
+            chunk += 1;
+        }
     }
 }

@@ -224,6 +224,7 @@ pub struct EncodeError {
 }
 
 /// Writes batches as delimited text. Shared by all workers.
+#[derive(Clone, Debug)]
 pub struct Encoder {
     columns: Vec<EncodeColumn>,
     delimiter: u8,

@@ -36,12 +36,38 @@ impl Encoder {
     /// Appends the rows of a batch. Fails with the first row that can't be written: a list with an element that holds
     /// `;`, or a map; how much was appended by then is open.
     pub fn encode(&self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.encode_rows(batch, &mut Plain, out)
+    }
+
+    /// Appends the rows of a batch, each behind its length in four bytes and `head` zero bytes that count as part of
+    /// it. Adds to `offsets` where each begins. Fails as [`Self::encode`] does.
+    pub fn encode_framed(
+        &self,
+        batch: &Batch,
+        head: usize,
+        out: &mut Vec<u8>,
+        offsets: &mut Vec<u32>,
+    ) -> Result<(), EncodeError> {
+        let first = offsets.len();
+        self.encode_rows(batch, &mut Framed { head, offsets }, out)?;
+        let ends = offsets[first..].iter().skip(1).copied().chain([out.len() as u32]);
+        for (start, end) in offsets[first..].iter().zip(ends) {
+            let length = end - start - LENGTH as u32;
+            out[*start as usize..*start as usize + LENGTH].copy_from_slice(&length.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    fn encode_rows(&self, batch: &Batch, frame: &mut impl Frame, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let quoting = Quoting::new(self.delimiter);
         let cells: Vec<Cells<'_>> = self.columns.iter().map(|column| cells_of(column, batch)).collect();
         match cells.as_slice() {
-            [] => out.extend(std::iter::repeat_n(b'\n', batch.rows)),
-            [single] => self.encode_single(single, batch.rows, &quoting, out)?,
-            several => encode_rows(several, batch.rows, &quoting, out)?,
+            [] => (0..batch.rows).for_each(|_| {
+                frame.begin_in(out);
+                out.push(b'\n');
+            }),
+            [single] => self.encode_single(single, batch.rows, &quoting, frame, out)?,
+            several => encode_rows(several, batch.rows, &quoting, frame, out)?,
         }
         Ok(())
     }
@@ -52,9 +78,11 @@ impl Encoder {
         cells: &Cells<'_>,
         rows: usize,
         quoting: &Quoting,
+        frame: &mut impl Frame,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
         for row in 0..rows {
+            frame.begin_in(out);
             let start = out.len();
             cells.write(row, quoting, out).map_err(|reason| EncodeError { row, column: 0, reason })?;
             self.end_row(start, out);
@@ -72,11 +100,18 @@ impl Encoder {
 }
 
 /// Appends rows of several fields: each field with the byte that follows it.
-fn encode_rows(cells: &[Cells<'_>], rows: usize, quoting: &Quoting, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+fn encode_rows(
+    cells: &[Cells<'_>],
+    rows: usize,
+    quoting: &Quoting,
+    frame: &mut impl Frame,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     let mut writers: Vec<Writer<'_>> = cells.iter().map(|cells| Writer::new(cells, quoting)).collect();
     let mut pen = Pen::new(out);
     let last = writers.len() - 1;
     for row in 0..rows {
+        frame.begin(&mut pen);
         for (column, writer) in writers.iter_mut().enumerate() {
             let end = if column == last { b'\n' } else { quoting.marks.delimiter };
             writer.write(row, end, quoting, &mut pen).map_err(|reason| EncodeError { row, column, reason })?;
@@ -84,6 +119,50 @@ fn encode_rows(cells: &[Cells<'_>], rows: usize, quoting: &Quoting, out: &mut Ve
     }
     pen.finish();
     Ok(())
+}
+
+/// What stands in front of each row.
+trait Frame {
+    /// Begins a row.
+    fn begin(&mut self, pen: &mut Pen<'_>);
+
+    /// Begins a row at the end of a vector.
+    fn begin_in(&mut self, out: &mut Vec<u8>);
+}
+
+/// Nothing.
+struct Plain;
+
+impl Frame for Plain {
+    #[inline(always)]
+    fn begin(&mut self, _: &mut Pen<'_>) {}
+
+    fn begin_in(&mut self, _: &mut Vec<u8>) {}
+}
+
+/// Room for its length and for what identifies it.
+struct Framed<'a> {
+    head: usize,
+    offsets: &'a mut Vec<u32>,
+}
+
+/// Bytes of a length.
+const LENGTH: usize = size_of::<u32>();
+
+impl Frame for Framed<'_> {
+    #[inline(always)]
+    fn begin(&mut self, pen: &mut Pen<'_>) {
+        self.offsets.push(pen.len() as u32);
+        match self.head {
+            0 => pen.put([0; LENGTH], LENGTH),
+            head => pen.append(|out| out.resize(out.len() + LENGTH + head, 0)),
+        }
+    }
+
+    fn begin_in(&mut self, out: &mut Vec<u8>) {
+        self.offsets.push(out.len() as u32);
+        out.resize(out.len() + LENGTH + self.head, 0);
+    }
 }
 
 fn cells_of<'a>(column: &EncodeColumn, batch: &'a Batch) -> Cells<'a> {

@@ -68,6 +68,16 @@ impl<'a> Pen<'a> {
         self.length += length;
     }
 
+    /// How long the vector is, with what was written.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether the vector is empty still.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// Lets `write` append to the vector itself.
     #[inline(always)]
     pub fn append<T>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {

@@ -1,0 +1,136 @@
+//! Turns rows into resting rows and back, in whichever form the plan chose.
+
+use super::layout::Layout;
+use super::{Chunk, HEAD};
+use crate::analysis::hir::Schema;
+use crate::exec::batch::{Batch, Column, Origin};
+use crate::formats::csv::{EncodeError, Encoder};
+use crate::plan::physical::Rest;
+
+/// Turns rows into resting rows and back. Shared by all workers.
+#[derive(Debug)]
+pub struct Codec {
+    form: Form,
+    identity: bool,
+}
+
+#[derive(Debug)]
+enum Form {
+    Bytes(Encoder),
+    Row(Layout),
+}
+
+/// Where a row came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// The source, as a position among the plan's sources.
+    pub source: u32,
+    /// The file, as a position among the source's files.
+    pub file: u32,
+    /// The number of its record in the file, from 1.
+    pub file_row: u64,
+    /// The number of its record across the source's files, from 1.
+    pub source_row: u64,
+}
+
+impl Codec {
+    /// A codec for rows of a schema. `sink` writes them where they become the bytes of a sink.
+    pub fn new(rest: &Rest, schema: &Schema, sink: Option<Encoder>) -> Self {
+        let form = match sink {
+            Some(encoder) => Form::Bytes(encoder),
+            None => Form::Row(Layout::new(rest, schema)),
+        };
+        Self { form, identity: rest.identity }
+    }
+
+    /// Whether rows become what a sink writes.
+    pub fn is_bytes(&self) -> bool {
+        matches!(self.form, Form::Bytes(_))
+    }
+
+    /// Whether rows keep where they came from.
+    pub fn keeps_identity(&self) -> bool {
+        self.identity
+    }
+
+    /// Appends the rows of a batch to a chunk. Fails with the first row that the sink can't write, where rows become
+    /// sink bytes.
+    pub fn encode(&self, batch: &Batch, chunk: &mut Chunk) -> Result<(), EncodeError> {
+        let first = chunk.offsets.len();
+        let head = if self.identity { Identity::BYTES } else { 0 };
+        match &self.form {
+            Form::Bytes(encoder) => encoder.encode_framed(batch, head, &mut chunk.bytes, &mut chunk.offsets)?,
+            Form::Row(layout) => layout.encode(batch, head, chunk),
+        }
+        if self.identity {
+            self.write_identity(&batch.origin, first, chunk);
+        }
+        Ok(())
+    }
+
+    fn write_identity(&self, origin: &Origin, first: usize, chunk: &mut Chunk) {
+        for (row, offset) in chunk.offsets[first..].iter().enumerate() {
+            let identity = Identity {
+                source: origin.source_of(row),
+                file: origin.file_of(row),
+                file_row: origin.file_row(row),
+                source_row: origin.source_row(row),
+            };
+            let start = *offset as usize + HEAD;
+            chunk.bytes[start..start + Identity::BYTES].copy_from_slice(&identity.to_bytes());
+        }
+    }
+
+    /// Where a resting row came from, if that is kept.
+    pub fn identity(&self, row: &[u8]) -> Option<Identity> {
+        self.identity.then(|| Identity::from_bytes(row))
+    }
+
+    /// What a sink writes for a resting row; the row must rest as such bytes.
+    pub fn bytes<'r>(&self, row: &'r [u8]) -> &'r [u8] {
+        if self.identity { &row[Identity::BYTES..] } else { row }
+    }
+
+    /// The batch that some resting rows are, in that order; they must not rest as sink bytes. Its origin says where
+    /// they came from if that is kept, and else only how many there are.
+    pub fn decode(&self, rows: &[&[u8]]) -> Batch {
+        let Form::Row(layout) = &self.form else { unreachable!("the bytes of a sink are not turned back") };
+        let head = if self.identity { Identity::BYTES } else { 0 };
+        let mut batch = layout.decode(rows, head);
+        if self.identity {
+            batch.origin = Origin::kept(rows.iter().map(|row| Identity::from_bytes(row)));
+        }
+        batch
+    }
+
+    /// The column of a kind of which nothing is known but nulls.
+    pub fn nulls(kind: &crate::analysis::types::Kind, rows: usize) -> Column {
+        Column::splat(&crate::exec::value::Value::Null, kind, rows)
+    }
+}
+
+impl Identity {
+    const BYTES: usize = 24;
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.source.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.file.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.file_row.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.source_row.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(row: &[u8]) -> Self {
+        let (source, rest) = row.split_first_chunk().expect("a row with identity begins with it");
+        let (file, rest) = rest.split_first_chunk().expect("a row with identity begins with it");
+        let (file_row, rest) = rest.split_first_chunk().expect("a row with identity begins with it");
+        let (source_row, _) = rest.split_first_chunk().expect("a row with identity begins with it");
+        Self {
+            source: u32::from_le_bytes(*source),
+            file: u32::from_le_bytes(*file),
+            file_row: u64::from_le_bytes(*file_row),
+            source_row: u64::from_le_bytes(*source_row),
+        }
+    }
+}
