@@ -70,8 +70,7 @@ fn about(operator: &Operator) -> Option<String> {
     match &operator.kind {
         OperatorKind::Source(source) => Some(format!("reads {}", matcher(&source.source.matcher))),
         OperatorKind::Sink(sink) => Some(format!("writes {}", sink.sink.path.0)),
-        OperatorKind::Transform(_) | OperatorKind::Route(_) | OperatorKind::Discard(_) => None,
-        _ => todo!(),
+        _ => None,
     }
 }
 
@@ -101,7 +100,7 @@ fn row_identity(edge: &physical::Edge) -> RowIdentity {
     RowIdentity {
         by: match edge.provenance.identity {
             Identity::Position => "position",
-            _ => todo!(),
+            Identity::Kept => "columns that the buffer above kept",
         },
         used_for: edge.provenance.uses.iter().map(IdentityUse::to_string).collect(),
     }
@@ -150,8 +149,11 @@ fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<C
             let (_, edge) = plan.inputs(id).into_iter().next()?;
             ("read", &edge.schema, &edge.columns, plan.inputs(id))
         }
+        OperatorKind::Merge(merge) => ("stored", &merge.output, &merge.stored, plan.outputs(id)),
+        OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_) => {
+            ("held", operator.output()?, &operator.rest()?.columns, plan.outputs(id))
+        }
         OperatorKind::Discard(_) => return None,
-        _ => todo!(),
     };
     let (mut left_out, mut for_dead_letters) = (ColumnSet::all(kept.width()), kept.clone());
     left_out.subtract(kept);

@@ -3,15 +3,20 @@
 use super::model::{Program, Step};
 use crate::analysis::hir::{Expr, Slot, Statement, Transform, Validation};
 use crate::diagnostics::{SourceMap, Span};
-use crate::plan::physical::{Operator, OperatorKind, RouteOperator};
+use crate::plan::physical::{CullOperator, Operator, OperatorKind, RouteOperator};
 
 /// The expressions of an operator; `None` if it has none.
 pub fn program(operator: &Operator, sources: &SourceMap) -> Option<Program> {
     let steps = match &operator.kind {
         OperatorKind::Transform(transform) => transform_steps(&transform.transform, sources),
         OperatorKind::Route(route) => route_steps(route, sources),
-        OperatorKind::Source(_) | OperatorKind::Sink(_) | OperatorKind::Discard(_) => Vec::new(),
-        _ => todo!(),
+        OperatorKind::Cull(cull) => cull_steps(cull, sources),
+        OperatorKind::Source(_)
+        | OperatorKind::Merge(_)
+        | OperatorKind::Sort(_)
+        | OperatorKind::Park(_)
+        | OperatorKind::Sink(_)
+        | OperatorKind::Discard(_) => Vec::new(),
     };
     (!steps.is_empty()).then(|| Program { node: operator.label(), steps })
 }
@@ -56,6 +61,11 @@ fn route_steps(route: &RouteOperator, sources: &SourceMap) -> Vec<Step> {
         }
     });
     branches.collect()
+}
+
+fn cull_steps(cull: &CullOperator, sources: &SourceMap) -> Vec<Step> {
+    let rules = cull.cull.rules.iter();
+    rules.map(|rule| expr_step("drop group when", Some(rule.name.clone()), &rule.predicate, sources)).collect()
 }
 
 fn expr_step(kind: &'static str, target: Option<String>, expr: &Expr, sources: &SourceMap) -> Step {

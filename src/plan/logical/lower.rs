@@ -2,7 +2,6 @@
 
 use super::{Edge, LogicalPlan, Node, NodeKind, Place, Port, PortRef};
 use crate::analysis::hir;
-use crate::plan::physical::ColumnSet;
 
 /// Lowers a checked pipeline. Every edge stores every column; nothing is resolved or left out yet.
 pub fn lower(pipeline: &hir::Pipeline) -> LogicalPlan {
@@ -11,9 +10,9 @@ pub fn lower(pipeline: &hir::Pipeline) -> LogicalPlan {
         plan.add(lower_node(id, node));
     }
     for (_, node) in pipeline.ids() {
-        for input in &node.inputs {
+        for (position, input) in node.inputs.iter().enumerate() {
             let producer = &pipeline.node(input.node).name;
-            let edge = lower_edge(&plan.node(producer).ports[input.port]);
+            let edge = lower_edge(position, &plan.node(producer).ports[input.port]);
             plan.connect(producer, &node.name, edge);
         }
     }
@@ -30,8 +29,9 @@ fn lower_node(id: hir::NodeId, node: &hir::Node) -> Node {
             hir::NodeKind::Source(source) => NodeKind::Source(source.clone()),
             hir::NodeKind::Transform(transform) => NodeKind::Transform(transform.clone()),
             hir::NodeKind::Route(route) => NodeKind::Route(route.clone()),
+            hir::NodeKind::Merge(merge) => NodeKind::Merge(merge.clone()),
+            hir::NodeKind::Cull(cull) => NodeKind::Cull(cull.clone()),
             hir::NodeKind::Sink(sink) => NodeKind::Sink(sink.clone()),
-            _ => todo!(),
         },
     }
 }
@@ -44,12 +44,6 @@ fn lower_port(node: &hir::Node, port: &hir::Port) -> Port {
     Port { name: port.name.clone(), reference, span: port.span, schema: port.schema.clone() }
 }
 
-fn lower_edge(port: &Port) -> Edge {
-    Edge {
-        port: PortRef::Written(port.reference.clone()),
-        schema: port.schema.clone(),
-        columns: ColumnSet::all(port.schema.columns.len()),
-        shown: ColumnSet::none(port.schema.columns.len()),
-        carries: port.schema.carries,
-    }
+fn lower_edge(input: usize, port: &Port) -> Edge {
+    Edge::whole(input, PortRef::Written(port.reference.clone()), port.schema.clone())
 }

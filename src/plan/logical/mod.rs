@@ -9,16 +9,16 @@ mod lower;
 mod print;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use petgraph::Direction;
-use petgraph::stable_graph::{NodeIndex, StableDiGraph};
+use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
 use petgraph::visit::EdgeRef;
 
 use crate::analysis::hir::{self, Schema};
 use crate::diagnostics::Span;
-use crate::plan::physical::ColumnSet;
+use crate::plan::physical::{ColumnSet, SortPurpose};
 
 pub use lower::lower;
 
@@ -71,6 +71,12 @@ pub enum NodeKind {
     Transform(hir::Transform),
     /// Sends rows to branches.
     Route(hir::Route),
+    /// Puts streams behind or between each other.
+    Merge(hir::Merge),
+    /// Sorts all rows; passes put it there.
+    Sort(Sort),
+    /// Sets whole groups aside.
+    Cull(hir::Cull),
     /// Writes a file.
     Sink(hir::Sink),
     /// Counts and drops the rows of a port that nothing reads.
@@ -80,6 +86,17 @@ pub enum NodeKind {
     },
 }
 
+/// Sorts all rows: stable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sort {
+    /// The keys, first to last.
+    pub keys: Vec<hir::SortKey>,
+    /// Columns whose null rows are dropped and counted.
+    pub drop_nulls: Vec<usize>,
+    /// Why it is there.
+    pub purpose: SortPurpose,
+}
+
 impl NodeKind {
     /// What a plan calls it; a sink is an `output` whichever way it was written.
     pub fn name(&self) -> &'static str {
@@ -87,6 +104,9 @@ impl NodeKind {
             NodeKind::Source(_) => "source",
             NodeKind::Transform(_) => "transform",
             NodeKind::Route(_) => "route",
+            NodeKind::Merge(_) => "merge",
+            NodeKind::Sort(sort) => sort.purpose.kind_name(),
+            NodeKind::Cull(_) => "cull",
             NodeKind::Sink(_) => "output",
             NodeKind::Discard { .. } => "discard",
         }
@@ -109,6 +129,8 @@ pub struct Port {
 /// What one node reads of another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Edge {
+    /// The position of the input among the reader's inputs: 0 but for a merge.
+    pub input: usize,
     /// Which port.
     pub port: PortRef,
     /// What its rows look like.
@@ -128,6 +150,21 @@ pub enum PortRef {
     Written(String),
     /// Its position among the producer's ports.
     Position(usize),
+}
+
+impl Edge {
+    /// An edge that stores every column.
+    pub fn whole(input: usize, port: PortRef, schema: Arc<Schema>) -> Self {
+        let width = schema.columns.len();
+        Self {
+            input,
+            port,
+            columns: ColumnSet::all(width),
+            shown: ColumnSet::none(width),
+            carries: schema.carries,
+            schema,
+        }
+    }
 }
 
 impl LogicalPlan {
@@ -200,15 +237,17 @@ impl LogicalPlan {
         order
     }
 
-    /// What the node called `name` reads: producers and edges, in the order they were connected.
+    /// What the node called `name` reads: producers and edges, in the order of its inputs.
     pub fn inputs(&self, name: &str) -> Vec<(&Node, &Edge)> {
-        self.edges(name, Direction::Incoming)
+        let mut inputs = self.edges(name, Direction::Incoming);
+        inputs.sort_by_key(|(_, edge)| edge.input);
+        inputs
     }
 
     /// What reads the node called `name`: readers and edges, in file order of the readers.
     pub fn readers(&self, name: &str) -> Vec<(&Node, &Edge)> {
         let mut readers = self.edges(name, Direction::Outgoing);
-        readers.sort_by_key(|(reader, _)| reader.place);
+        readers.sort_by_key(|(reader, edge)| (reader.place, edge.input));
         readers
     }
 
@@ -231,13 +270,58 @@ impl LogicalPlan {
         }
     }
 
-    /// The source that the rows of the node called `name` come from.
-    pub fn driver(&self, name: &str) -> &Node {
-        let mut node = self.node(name);
-        while let Some((producer, _)) = self.inputs(&node.name).first() {
-            node = producer;
+    /// The sources that the rows of the node called `name` come from, in file order.
+    pub fn sources(&self, name: &str) -> Vec<&Node> {
+        self.sources_over(name, |_| true)
+    }
+
+    /// Those of them whose rows come over edges that all pass `test`.
+    pub fn sources_over(&self, name: &str, test: impl Fn(&Edge) -> bool) -> Vec<&Node> {
+        let mut seen = BTreeSet::from([self.by_name[name]]);
+        let mut waiting = vec![self.by_name[name]];
+        while let Some(index) = waiting.pop() {
+            let inputs = self.graph.edges_directed(index, Direction::Incoming).filter(|edge| test(edge.weight()));
+            waiting.extend(inputs.map(|edge| edge.source()).filter(|producer| seen.insert(*producer)));
         }
-        node
+        let mut sources: Vec<&Node> = seen.into_iter().map(|index| &self.graph[index]).collect();
+        sources.retain(|node| matches!(node.kind, NodeKind::Source(_)));
+        sources.sort_by_key(|node| node.place);
+        sources
+    }
+
+    /// Adds a node that reads `port` of the node called `producer` in place of all who read it so far; they read the
+    /// new node's one port, which has the same schema.
+    pub fn insert_behind(&mut self, producer: &str, port: usize, node: Node) {
+        let from = self.by_name[producer];
+        let moved = self.graph.edges_directed(from, Direction::Outgoing);
+        let moved = moved.filter(|edge| edge.weight().port == PortRef::Position(port));
+        let moved: Vec<EdgeIndex> = moved.map(|edge| edge.id()).collect();
+        self.splice(from, port, &moved, node);
+    }
+
+    /// Adds a node between the node called `reader`, which reads one port, and that port.
+    pub fn insert_in_front(&mut self, reader: &str, node: Node) {
+        let input = self.graph.edges_directed(self.by_name[reader], Direction::Incoming).next();
+        let (from, edge, port) = input
+            .and_then(|edge| match edge.weight().port {
+                PortRef::Position(port) => Some((edge.source(), edge.id(), port)),
+                PortRef::Written(_) => None,
+            })
+            .expect("the reader has an input, which is resolved");
+        self.splice(from, port, &[edge], node);
+    }
+
+    fn splice(&mut self, from: NodeIndex, port: usize, moved: &[EdgeIndex], node: Node) {
+        let edge = Edge::whole(0, PortRef::Position(port), self.graph[from].ports[port].schema.clone());
+        let name = node.name.clone();
+        self.add(node);
+        let inserted = self.by_name[&name];
+        for id in moved {
+            let reader = self.graph.edge_endpoints(*id).expect("the edge is there").1;
+            let edge = self.graph.remove_edge(*id).expect("the edge is there");
+            self.graph.add_edge(inserted, reader, Edge { port: PortRef::Position(0), ..edge });
+        }
+        self.graph.add_edge(from, inserted, edge);
     }
 
     fn edges(&self, name: &str, direction: Direction) -> Vec<(&Node, &Edge)> {

@@ -1,35 +1,90 @@
 //! Gives every operator a buffer class, and every state that grows with the input a memory consumer.
 //!
 //! Before: operators have strategies and stages.
-//! After: each operator has its class with a reason, and each `distinct` statement a consumer. This is the only
-//! classifier: `--explain` prints what it says, and the run takes its consumers from it.
+//! After: each operator has its class with a reason, and each buffer, each cull's groups and each `distinct` statement
+//! a consumer. This is the only classifier: `--explain` prints what it says, and the run takes its consumers from it.
 //!
-//! Every operator so far hands a batch on before it takes the next, so all stream. Several consumers of one port are
-//! branches of one stage and take each batch in turn, so a port needs no buffer for them.
+//! A buffer holds its whole input. Every other operator hands a batch on before it takes the next, so it streams,
+//! unless a port of it is parked: then its output is held as a whole. Several consumers of one port are branches of one
+//! stage and take each batch in turn, so a port needs no buffer for them.
 
 use super::expr;
 use crate::analysis::hir::Expr;
-use crate::plan::physical::{BufferClass, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan};
+use crate::plan::physical::{
+    BufferClass, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, SortPurpose,
+};
+
+/// Where what waits between stages stands among those that are asked to spill: nothing is cheaper.
+const HAND_OFF_PRIORITY: u8 = 0;
+
+/// Where a cull's rows stand.
+const CULL_PRIORITY: u8 = 15;
+
+/// Where a sort's rows stand.
+const SORT_PRIORITY: u8 = 20;
 
 /// Where `distinct` stands among those that are asked to spill: behind all that spill more cheaply.
 const DISTINCT_PRIORITY: u8 = 30;
+
+/// Where what can't spill at all stands.
+const LAST_PRIORITY: u8 = u8::MAX;
 
 /// Runs the pass.
 pub fn classify_buffers(mut plan: PhysicalPlan) -> PhysicalPlan {
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids {
-        let reason = streaming_reason(plan.operator(id), plan.outputs(id).len());
-        let consumers = distinct_consumers(id, plan.operator(id));
+        let (class, reason) = classify(&plan, id);
+        let consumers = consumers(id, plan.operator(id));
         let first = plan.consumers.len();
         let operator = plan.operator_mut(id);
-        operator.buffer = BufferClass::Streaming;
+        operator.buffer = class;
         operator.buffer_reason = reason;
-        if let OperatorKind::Transform(transform) = &mut operator.kind {
-            transform.distinct_consumers = (first..first + consumers.len()).collect();
-        }
+        charge(operator, first, consumers.len());
         plan.consumers.extend(consumers);
     }
     plan
+}
+
+/// Tells an operator which consumers its state is charged to: those from `first` on.
+fn charge(operator: &mut Operator, first: usize, count: usize) {
+    if let Some(rest) = operator.rest_mut() {
+        rest.consumer = first;
+    }
+    match &mut operator.kind {
+        OperatorKind::Transform(transform) => transform.distinct_consumers = (first..first + count).collect(),
+        OperatorKind::Cull(cull) => cull.decision_consumer = first + 1,
+        _ => {}
+    }
+}
+
+fn classify(plan: &PhysicalPlan, id: OperatorId) -> (BufferClass, String) {
+    let operator = plan.operator(id);
+    if operator.rest().is_some() {
+        return (BufferClass::Materialized, holding_reason(operator));
+    }
+    let outputs = plan.outputs(id);
+    let streams = streaming_reason(operator, outputs.len());
+    let parked = outputs.iter().find_map(|(consumer, _)| match &plan.operator(*consumer).kind {
+        OperatorKind::Park(park) => Some(&park.reason),
+        _ => None,
+    });
+    match parked {
+        Some(reason) => (BufferClass::Materialized, format!("{streams}, but all that it gives is held: {reason}")),
+        None => (BufferClass::Streaming, streams),
+    }
+}
+
+/// What a buffer waits for.
+fn holding_reason(operator: &Operator) -> String {
+    match &operator.kind {
+        OperatorKind::Sort(sort) => match sort.purpose {
+            SortPurpose::Repair => "holds all rows if a file breaks the order that it claims".to_string(),
+            _ => "holds all rows: the last one may come first".to_string(),
+        },
+        OperatorKind::Cull(_) => "holds all rows: the last one may decide its group".to_string(),
+        OperatorKind::Park(park) => format!("holds all rows: {}", park.reason),
+        _ => "holds all rows: each waits for its turn among the inputs".to_string(),
+    }
 }
 
 fn streaming_reason(operator: &Operator, consumers: usize) -> String {
@@ -38,14 +93,39 @@ fn streaming_reason(operator: &Operator, consumers: usize) -> String {
         OperatorKind::Transform(_) => "a batch is computed and handed on",
         OperatorKind::Route(_) => "a batch is split and handed on",
         OperatorKind::Sink(_) => "a batch is encoded and written when its turn comes",
+        OperatorKind::Merge(_) => "a batch is handed on; the inputs come one after the other",
         OperatorKind::Discard(_) => "a batch is counted and dropped",
-        _ => todo!(),
+        OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_) => "a batch is kept",
     };
     match (&operator.kind, consumers) {
-        (OperatorKind::Source(_) | OperatorKind::Transform(_), 2..) => {
+        (OperatorKind::Source(_) | OperatorKind::Transform(_) | OperatorKind::Merge(_), 2..) => {
             format!("{reason} to {consumers} consumers in turn")
         }
         _ => reason.to_string(),
+    }
+}
+
+/// Who is charged for what an operator holds: its rows first.
+fn consumers(id: OperatorId, operator: &Operator) -> Vec<MemoryConsumer> {
+    let holds = |name: String, priority: u8, reason: &str| MemoryConsumer {
+        name,
+        operator: id,
+        priority,
+        spills: false,
+        reason: reason.to_string(),
+    };
+    let label = operator.label();
+    match &operator.kind {
+        OperatorKind::Sort(_) => vec![holds(label, SORT_PRIORITY, "holds every row, and its keys, until all are in")],
+        OperatorKind::Cull(_) => vec![
+            holds(label.clone(), CULL_PRIORITY, "holds every row until all are in"),
+            holds(format!("{label} (groups)"), LAST_PRIORITY, "holds each group's key and aggregates"),
+        ],
+        OperatorKind::Park(_) => vec![holds(label, HAND_OFF_PRIORITY, "holds every row until its turn comes")],
+        OperatorKind::Merge(merge) if merge.rest.is_some() => {
+            vec![holds(label, HAND_OFF_PRIORITY, "holds every row of every input until all are in")]
+        }
+        _ => distinct_consumers(id, operator),
     }
 }
 

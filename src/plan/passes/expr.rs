@@ -1,7 +1,7 @@
 //! What passes ask of typed expressions: which columns one reads, and whether it can fail on a row.
 
 use crate::analysis::functions::Function;
-use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Route, Statement, Transform, Variable};
+use crate::analysis::hir::{AggregateFunction, BinaryOp, Cull, Expr, ExprKind, Route, Statement, Transform, Variable};
 use crate::analysis::types::Kind;
 use crate::plan::physical::ColumnSet;
 
@@ -9,6 +9,11 @@ use crate::plan::physical::ColumnSet;
 pub fn of_transform(transform: &Transform) -> Vec<&Expr> {
     let checks = transform.validations.iter().flat_map(|entry| [&entry.check].into_iter().chain(&entry.column));
     checks.chain(transform.statements.iter().flat_map(of_statement)).collect()
+}
+
+/// The arguments of a cull's aggregates, which are computed on each row.
+pub fn of_aggregates(cull: &Cull) -> impl Iterator<Item = &Expr> {
+    cull.aggregates.iter().flat_map(|aggregate| &aggregate.args)
 }
 
 /// The expressions of one statement.
@@ -59,8 +64,25 @@ pub fn route_can_fail(route: &Route) -> bool {
     route.conditions.iter().any(can_fail)
 }
 
+/// Whether a row of a cull can fail on its own, or all rows of a group at once, by the same rule.
+pub fn cull_can_fail(cull: &Cull) -> bool {
+    let aggregates = cull.aggregates.iter();
+    of_aggregates(cull).any(can_fail)
+        || aggregates.clone().any(|aggregate| !aggregate_is_total(aggregate.function))
+        || cull.rules.iter().any(|rule| can_fail(&rule.predicate))
+}
+
+/// Whether the aggregate has a value or null for all rows.
+fn aggregate_is_total(function: AggregateFunction) -> bool {
+    use AggregateFunction::{Avg, Collect, Count, CountRows, Max, Min, Sum, WeightedAvg};
+    match function {
+        CountRows | Count | Min | Max | Collect => true,
+        Sum | Avg | WeightedAvg => false,
+    }
+}
+
 /// Whether every value of the kind can be a key: a NaN, an array or a map can't.
-fn is_key(kind: &Kind) -> bool {
+pub fn is_key(kind: &Kind) -> bool {
     !matches!(kind, Kind::Float | Kind::Array(_) | Kind::Map | Kind::Any)
 }
 

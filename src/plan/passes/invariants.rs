@@ -21,11 +21,18 @@ pub fn logical_always(plan: &LogicalPlan) -> Result<(), Broken> {
     for name in &order {
         let node = plan.node(name);
         let inputs = plan.inputs(name);
-        let wanted = usize::from(!matches!(node.kind, NodeKind::Source(_)));
+        let wanted = match &node.kind {
+            NodeKind::Source(_) => 0,
+            NodeKind::Merge(merge) => merge.columns.len(),
+            _ => 1,
+        };
         ensure(inputs.len() == wanted, || format!("{name} reads {} ports instead of {wanted}", inputs.len()))?;
+        let in_order = inputs.iter().enumerate().all(|(position, (_, edge))| edge.input == position);
+        ensure(in_order, || format!("the inputs of {name} are not numbered"))?;
         for (producer, edge) in inputs {
             logical_edge(name, producer, edge)?;
         }
+        keys(node)?;
     }
     Ok(())
 }
@@ -38,6 +45,27 @@ fn logical_edge(name: &str, producer: &logical::Node, edge: &logical::Edge) -> R
     let Some((_, port)) = port else { return Err(format!("{name} reads a port that {} lacks", producer.name)) };
     ensure(port.schema == edge.schema, || format!("the input of {name} differs from what {} offers", port.reference))?;
     width(name, &edge.schema, &edge.columns)
+}
+
+/// What analysis sees to: keys are columns of their source, merges map every column, and a cull groups by every key.
+fn keys(node: &logical::Node) -> Result<(), Broken> {
+    let name = &node.name;
+    match &node.kind {
+        NodeKind::Source(source) => {
+            let known = source.correlation_key.iter().all(|column| *column < source.columns.len());
+            ensure(known, || format!("a key of {name} is no column of it"))
+        }
+        NodeKind::Merge(merge) => {
+            let width = node.ports[0].schema.columns.len();
+            ensure(merge.columns.iter().all(|columns| columns.len() == width), || format!("{name} lacks a column"))
+        }
+        NodeKind::Cull(cull) => {
+            let columns = &node.ports[0].schema.columns;
+            let hidden = columns.iter().enumerate().filter(|(_, column)| column.hidden).map(|(position, _)| position);
+            ensure(hidden.eq(cull.hidden_keys.iter().copied()), || format!("{name} does not group by every key"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What holds for a logical plan that can be lowered: ports are resolved, and all are read.
@@ -62,10 +90,16 @@ pub fn logical_ready(plan: &LogicalPlan) -> Result<(), Broken> {
 pub fn physical_always(plan: &PhysicalPlan) -> Result<(), Broken> {
     for (id, operator) in plan.operators() {
         let inputs = plan.inputs(id);
-        let wanted = usize::from(!matches!(operator.kind, OperatorKind::Source(_)));
+        let wanted = match &operator.kind {
+            OperatorKind::Source(_) => 0,
+            OperatorKind::Merge(merge) => merge.inputs.len(),
+            _ => 1,
+        };
         ensure(inputs.len() == wanted, || {
             format!("{} reads {} ports instead of {wanted}", operator.label(), inputs.len())
         })?;
+        let in_order = inputs.iter().enumerate().all(|(position, (_, edge))| edge.input == position);
+        ensure(in_order, || format!("the inputs of {} are not numbered", operator.label()))?;
         for (producer, edge) in inputs {
             ensure(producer < id, || format!("{} stands in front of what it reads", operator.label()))?;
             physical_edge(plan.operator(producer), operator, edge)?;
@@ -79,10 +113,9 @@ fn physical_edge(producer: &Operator, consumer: &Operator, edge: &physical::Edge
     width(&label, &edge.schema, &edge.columns)?;
     let offers = producer.output().is_some_and(|schema| *schema == edge.schema);
     ensure(offers, || format!("the input of {label} differs from what {} offers", producer.label()))?;
-    let takes = input_schema(consumer).is_none_or(|schema| *schema == *edge.schema);
+    let takes = input_schema(consumer, edge.input).is_none_or(|schema| *schema == *edge.schema);
     ensure(takes, || format!("the input of {label} differs from what it expects"))?;
-    let ports = if let OperatorKind::Route(route) = &producer.kind { route.branches.len() } else { 1 };
-    ensure(edge.port < ports, || format!("{label} reads a port that {} lacks", producer.label()))
+    ensure(edge.port < producer.ports(), || format!("{label} reads a port that {} lacks", producer.label()))
 }
 
 /// What a run relies on: every operator has a stage, a strategy and a class, and every column that is read is there.
@@ -99,36 +132,105 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
         provenance(plan, id)?;
         dead_letter_cells(plan, id)?;
         distinct_consumers(plan, id)?;
+        rest(plan, id)?;
     }
     Ok(())
 }
 
 fn stages(plan: &PhysicalPlan) -> Result<(), Broken> {
-    let mut staged: Vec<OperatorId> = Vec::new();
+    let mut driven = BTreeSet::new();
     for stage in &plan.stages {
         let driver = plan.operator(stage.driver).label();
-        let drives = matches!(plan.operator(stage.driver).kind, OperatorKind::Source(_));
-        ensure(drives, || format!("a stage is driven by {driver}, which is no source"))?;
+        let drives = plan.operator(stage.driver).is_driver();
+        ensure(drives, || format!("a stage is driven by {driver}, which is no source and no buffer"))?;
         let leads = stage.operators.first() == Some(&stage.driver);
         ensure(leads && stage.operators.is_sorted(), || format!("the stage of {driver} is not in plan order"))?;
-        staged.extend(&stage.operators);
+        ensure(driven.insert(stage.driver), || format!("{driver} drives two stages"))?;
+        tree(plan, stage)?;
     }
-    ensure(plan.stages.is_sorted_by_key(|stage| stage.driver), || "the stages are not in plan order".to_string())?;
-    staged.sort();
-    let all: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
-    ensure(staged == all, || "an operator is in no stage, or in two".to_string())
+    let all = plan.operators().filter(|(_, operator)| operator.is_driver()).map(|(id, _)| id);
+    ensure(driven.into_iter().eq(all), || "a source or a buffer drives no stage".to_string())?;
+    plan.operators().try_for_each(|(id, operator)| arrival(plan, id, operator))?;
+    let late = plan
+        .stages
+        .windows(2)
+        .enumerate()
+        .find(|(position, pair)| pair[1].driver < pair[0].driver && !waits(plan, *position));
+    ensure(late.is_none(), || "the stages are not in plan order, and nothing asks for that".to_string())
+}
+
+/// Whether the stage behind the one at `position` has to wait for that: it is filled there, or a merge says so.
+fn waits(plan: &PhysicalPlan, position: usize) -> bool {
+    plan.operators().any(|(id, _)| {
+        let inputs: Vec<Vec<usize>> =
+            plan.inputs(id).into_iter().map(|(producer, _)| stages_handing_on(plan, producer)).collect();
+        let fills = plan.stages[position + 1].driver == id && inputs.iter().flatten().any(|stage| *stage == position);
+        let precedes = |pair: &[Vec<usize>]| pair[0].contains(&position) && pair[1].contains(&(position + 1));
+        fills || inputs.windows(2).any(precedes)
+    })
+}
+
+/// A stage holds exactly what its rows reach up to the next buffers.
+fn tree(plan: &PhysicalPlan, stage: &physical::Stage) -> Result<(), Broken> {
+    let passes = |id: &OperatorId| *id == stage.driver || !plan.operator(*id).is_driver();
+    let reached: BTreeSet<OperatorId> =
+        stage.operators.iter().filter(|id| passes(id)).fold(BTreeSet::from([stage.driver]), |mut reached, id| {
+            reached.extend(plan.outputs(*id).into_iter().map(|(consumer, _)| consumer));
+            reached
+        });
+    ensure(reached.into_iter().eq(stage.operators.iter().copied()), || {
+        format!("the stage of {} is not the tree below it", plan.operator(stage.driver).label())
+    })
+}
+
+/// A buffer is full before it drives a stage, and a concatenating merge gets one input after the other.
+fn arrival(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Result<(), Broken> {
+    let label = operator.label();
+    let inputs: Vec<Vec<usize>> =
+        plan.inputs(id).into_iter().map(|(producer, _)| stages_handing_on(plan, producer)).collect();
+    if let Some(own) = plan.stages.iter().position(|stage| stage.driver == id) {
+        let filled = inputs.iter().flatten().all(|position| *position < own);
+        return ensure(filled, || format!("the stage of {label} starts before it is filled"));
+    }
+    let in_order = inputs.windows(2).all(|pair| pair[0].last() < pair[1].first());
+    ensure(in_order && inputs.iter().all(|stages| !stages.is_empty()), || {
+        format!("the inputs of {label} do not come one after the other")
+    })
+}
+
+/// The stages, by position, in which an operator hands rows on: a buffer only does in the one that it drives.
+fn stages_handing_on(plan: &PhysicalPlan, id: OperatorId) -> Vec<usize> {
+    let hands_on = |stage: &physical::Stage| {
+        if plan.operator(id).is_driver() { stage.driver == id } else { stage.operators.contains(&id) }
+    };
+    let stages = plan.stages.iter().enumerate();
+    stages.filter(|(_, stage)| hands_on(stage)).map(|(position, _)| position).collect()
+}
+
+/// A buffer keeps what is read below it, and its state is charged to somebody.
+fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
+    let operator = plan.operator(id);
+    let Some(rest) = operator.rest() else { return Ok(()) };
+    let owned = |position: usize| plan.consumers.get(position).is_some_and(|consumer| consumer.operator == id);
+    let decides =
+        |cull: &physical::CullOperator| cull.decision_consumer != rest.consumer && owned(cull.decision_consumer);
+    let charged = owned(rest.consumer) && !matches!(&operator.kind, OperatorKind::Cull(cull) if !decides(cull));
+    ensure(charged, || format!("the rows of {} are charged to nobody", operator.label()))?;
+    let outputs = plan.outputs(id);
+    covers(operator, &rest.columns, outputs.iter().map(|(_, edge)| &edge.columns))?;
+    let carries = outputs.iter().any(|(_, edge)| edge.carries);
+    ensure(rest.carries || !carries, || format!("{} drops undeclared fields that are read", operator.label()))?;
+    let needs = |edge: &physical::Edge| {
+        [IdentityUse::Failures, IdentityUse::Variables].iter().any(|needed| edge.provenance.uses.contains(needed))
+    };
+    let identity = rest.identity || !outputs.iter().any(|(_, edge)| needs(edge));
+    ensure(identity, || format!("{} drops where its rows come from", operator.label()))
 }
 
 fn ports_are_read(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     let operator = plan.operator(id);
-    let ports = match &operator.kind {
-        OperatorKind::Source(_) | OperatorKind::Transform(_) => 1,
-        OperatorKind::Route(route) => route.branches.len(),
-        OperatorKind::Sink(_) | OperatorKind::Discard(_) => 0,
-        _ => todo!(),
-    };
     let outputs = plan.outputs(id);
-    let unread = (0..ports).find(|port| outputs.iter().all(|(_, edge)| edge.port != *port));
+    let unread = (0..operator.ports()).find(|port| outputs.iter().all(|(_, edge)| edge.port != *port));
     ensure(unread.is_none(), || format!("nothing reads a port of {}", operator.label()))
 }
 
@@ -146,10 +248,13 @@ fn reads_are_stored(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
         OperatorKind::Transform(transform) => {
             covers(operator, &transform.stored, needed.iter().map(|(_, edge)| &edge.columns))?;
         }
+        OperatorKind::Merge(merge) => {
+            covers(operator, &merge.stored, needed.iter().map(|(_, edge)| &edge.columns))?;
+        }
         _ => {}
     }
-    let Some((_, edge)) = plan.inputs(id).into_iter().next() else { return Ok(()) };
-    covers(operator, &edge.columns, [&reads(operator, edge, &needed)])
+    let inputs = plan.inputs(id);
+    inputs.into_iter().try_for_each(|(_, edge)| covers(operator, &edge.columns, [&reads(operator, edge, &needed)]))
 }
 
 /// The columns of its input that an operator or one below it reads.
@@ -171,8 +276,22 @@ fn reads(operator: &Operator, edge: &physical::Edge, needed: &[(OperatorId, &phy
                 }
             }
         }
+        OperatorKind::Merge(merge) => {
+            let columns = &merge.merge.columns[edge.input];
+            merge.stored.iter().filter_map(|output| columns[output]).for_each(|column| reads.insert(column));
+        }
+        OperatorKind::Sort(sort) => {
+            sort.keys.iter().for_each(|key| reads.insert(key.column));
+            sort.drop_nulls.iter().for_each(|column| reads.insert(*column));
+            reads.union(&sort.rest.columns);
+        }
+        OperatorKind::Cull(cull) => {
+            lineage::decided_on(&cull.cull).for_each(|column| reads.insert(column));
+            expr::of_aggregates(&cull.cull).for_each(|expr| expr::add_reads(expr, &mut reads));
+            reads.union(&cull.rest.columns);
+        }
+        OperatorKind::Park(park) => reads.union(&park.rest.columns),
         OperatorKind::Source(_) | OperatorKind::Discard(_) => {}
-        _ => todo!(),
     }
     reads
 }
@@ -196,12 +315,18 @@ fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> 
     let can_fail = match &operator.kind {
         OperatorKind::Transform(transform) => expr::transform_can_fail(&transform.transform),
         OperatorKind::Route(route) => expr::route_can_fail(&route.route),
+        OperatorKind::Cull(cull) => expr::cull_can_fail(&cull.cull),
         _ => false,
     };
-    let driver = plan.stages.iter().find(|stage| stage.operators.contains(&id)).map(|stage| stage.driver);
-    let file = plan.dead_letters.routes.iter().find(|(source, _)| Some(*source) == driver).and_then(|(_, file)| *file);
-    if !can_fail || !file.is_some_and(|file| plan.dead_letters.files[file].include_source_row) {
+    let sources = &lineage::sources_above(plan)[id.0 as usize];
+    let routes = plan.dead_letters.routes.iter().filter(|(source, _)| sources.contains(source));
+    let is_shown = routes.filter_map(|(_, file)| *file).any(|file| plan.dead_letters.files[file].include_source_row);
+    if !can_fail || !is_shown {
         return Ok(());
+    }
+    if let OperatorKind::Cull(cull) = &operator.kind {
+        let all = ColumnSet::all(cull.schema.columns.len());
+        ensure(cull.rest.columns == all, || format!("the dead letters of {} lack a column", operator.label()))?;
     }
     for (_, edge) in plan.inputs(id) {
         let mut columns = edge.provenance.origins.iter().enumerate();
@@ -224,8 +349,9 @@ fn distinct_consumers(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken>
 fn dead_letters(plan: &PhysicalPlan) -> Result<(), Broken> {
     let letters = &plan.dead_letters;
     let routed: Vec<OperatorId> = letters.routes.iter().map(|(source, _)| *source).collect();
-    let drivers: Vec<OperatorId> = plan.stages.iter().map(|stage| stage.driver).collect();
-    ensure(routed == drivers, || "a source has no route for its dead letters".to_string())?;
+    let sources = plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Source(_)));
+    let sources: Vec<OperatorId> = sources.map(|(id, _)| id).collect();
+    ensure(routed == sources, || "a source has no route for its dead letters".to_string())?;
     let targets = letters.routes.iter().filter_map(|(_, file)| *file).chain(letters.merged);
     ensure(targets.clone().all(|file| file < letters.files.len()), || {
         "dead letters are routed to a file that is not there".to_string()
@@ -237,13 +363,16 @@ fn dead_letters(plan: &PhysicalPlan) -> Result<(), Broken> {
     Ok(())
 }
 
-fn input_schema(operator: &Operator) -> Option<&Schema> {
+fn input_schema(operator: &Operator, input: usize) -> Option<&Schema> {
     match &operator.kind {
         OperatorKind::Transform(transform) => Some(&transform.input),
         OperatorKind::Route(route) => Some(&route.schema),
         OperatorKind::Sink(sink) => Some(&sink.schema),
+        OperatorKind::Merge(merge) => merge.inputs.get(input).map(|schema| schema.as_ref()),
+        OperatorKind::Sort(sort) => Some(&sort.schema),
+        OperatorKind::Cull(cull) => Some(&cull.schema),
+        OperatorKind::Park(park) => Some(&park.schema),
         OperatorKind::Source(_) | OperatorKind::Discard(_) => None,
-        _ => todo!(),
     }
 }
 

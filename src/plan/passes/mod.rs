@@ -4,16 +4,19 @@
 //! names; after every pass it checks what must always hold, and at the end what a run relies on (`invariants`). A
 //! plan that breaks an invariant is a bug of a pass, never of a pipeline, so it panics with the name of the pass.
 
+mod choose_rest;
 mod choose_strategies;
 mod classify_buffers;
 mod cut_stages;
 mod expr;
+mod insert_sorts;
 pub mod invariants;
 mod lineage;
 mod plan_dead_letters;
 mod plan_provenance;
 mod prune_columns;
 mod resolve_ports;
+mod schedule;
 
 use crate::analysis::hir;
 use crate::diagnostics::Diagnostics;
@@ -52,7 +55,9 @@ fn run_logical(pipeline: &hir::Pipeline, diagnostics: &mut Diagnostics, watch: &
     };
     let plan = step("lower", logical::lower(pipeline));
     let plan = step("resolve_ports", resolve_ports::resolve_ports(plan, diagnostics));
-    // Behind `resolve_ports`: a discard is a reader that needs no column.
+    // Behind `resolve_ports`: a sort takes the readers of a port, and a discard needs none in front of it.
+    let plan = step("insert_sorts", insert_sorts::insert_sorts(plan));
+    // Behind `resolve_ports`: a discard is a reader that needs no column. Behind `insert_sorts`: a sort reads its keys.
     let plan = step("prune_columns", prune_columns::prune_columns(plan));
     uphold("prune_columns", invariants::logical_ready(&plan));
     plan
@@ -68,11 +73,12 @@ fn run_physical(logical: &LogicalPlan, watch: &mut dyn Watch) -> PhysicalPlan {
     let plan = step("choose_strategies", choose_strategies::choose_strategies(plan));
     // Behind `choose_strategies`: an operator's strategy decides whether it can take rows when they are made.
     let plan = step("cut_stages", cut_stages::cut_stages(plan));
+    // Behind `cut_stages`: it adds buffers.
+    let plan = step("choose_rest", choose_rest::choose_rest(plan));
     // Behind `cut_stages`: what a stage ends in is a buffer.
     let plan = step("classify_buffers", classify_buffers::classify_buffers(plan));
-    // Behind `classify_buffers`: identity becomes a column only where a buffer is crossed.
+    // Behind `cut_stages`: identity has to be kept only where a buffer is crossed.
     let plan = step("plan_provenance", plan_provenance::plan_provenance(plan));
-    // Behind `cut_stages`: a stage's driver decides which file its dead letters go to.
     let plan = step("plan_dead_letters", plan_dead_letters::plan_dead_letters(plan));
     uphold("plan_dead_letters", invariants::physical_ready(&plan));
     plan

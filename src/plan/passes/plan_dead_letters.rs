@@ -2,9 +2,12 @@
 //!
 //! Before: each file has a path and the sources routed to it.
 //! After: each also has its record columns: the union, in first-seen order, of every record shape that can reach it.
-//! Those are what its sources declare, then what its transforms and routes read, then what its sinks read, each in
-//! plan order. Operators that can't fail count as well, so that editing an expression never moves a column.
+//! Those are what its sources declare, then what its transforms, routes and culls read, then what its sinks read, each
+//! in plan order. Operators that can't fail count as well, so that editing an expression never moves a column.
 
+use std::collections::BTreeSet;
+
+use super::lineage;
 use crate::analysis::hir::Schema;
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan};
 
@@ -18,7 +21,8 @@ pub fn plan_dead_letters(mut plan: PhysicalPlan) -> PhysicalPlan {
 }
 
 fn columns(plan: &PhysicalPlan, file: usize) -> Vec<String> {
-    let routed = plan.operators().filter(|(id, _)| is_routed(plan, *id, file));
+    let sources = lineage::sources_above(plan);
+    let routed = plan.operators().filter(|(OperatorId(id), _)| is_routed(plan, &sources[*id as usize], file));
     let mut shapes: Vec<_> = routed.filter_map(|(_, operator)| shape(operator)).collect();
     shapes.sort_by_key(|(rank, _)| *rank);
     let mut columns: Vec<String> = Vec::new();
@@ -30,11 +34,9 @@ fn columns(plan: &PhysicalPlan, file: usize) -> Vec<String> {
     columns
 }
 
-/// Whether bad rows of this operator's stage go to the file.
-fn is_routed(plan: &PhysicalPlan, id: OperatorId, file: usize) -> bool {
-    let stage = plan.stages.iter().find(|stage| stage.operators.contains(&id));
-    let route = |driver| plan.dead_letters.routes.iter().find(|(source, _)| *source == driver);
-    stage.and_then(|stage| route(stage.driver)).is_some_and(|(_, route)| *route == Some(file))
+/// Whether bad rows of one of these sources go to the file.
+fn is_routed(plan: &PhysicalPlan, sources: &BTreeSet<OperatorId>, file: usize) -> bool {
+    plan.dead_letters.routes.iter().any(|(source, route)| *route == Some(file) && sources.contains(source))
 }
 
 /// The record shape that an operator can add to a dead-letter file, behind its rank among the shapes.
@@ -44,7 +46,7 @@ fn shape(operator: &Operator) -> Option<(u8, &Schema)> {
         OperatorKind::Transform(transform) => Some((1, &transform.input)),
         OperatorKind::Route(route) => Some((1, &route.schema)),
         OperatorKind::Sink(sink) => Some((2, &sink.schema)),
-        OperatorKind::Discard(_) => None,
-        _ => todo!(),
+        OperatorKind::Cull(cull) => Some((1, &cull.schema)),
+        OperatorKind::Merge(_) | OperatorKind::Sort(_) | OperatorKind::Park(_) | OperatorKind::Discard(_) => None,
     }
 }

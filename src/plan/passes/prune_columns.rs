@@ -9,8 +9,9 @@
 //!
 //! Dead letters are readers, too. One shows the row as it entered the node where it failed, and is made while the
 //! block that the row came from is in hand. A cell that still is a declared column of the source is decoded from
-//! there again, so it forces nothing to be stored. A computed cell can't be had back: where a node can fail and its
-//! dead letters go to a file with source rows, every computed column of its input is stored up to it.
+//! there again, so it forces nothing to be stored. A computed cell can't be had back, nor can any behind a buffer or a
+//! merge, where the block may be gone: where a node can fail and its dead letters go to a file with source rows, every
+//! such column of its input is stored up to it. A cull fails when all its rows are in, so all its columns are kept.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +25,21 @@ pub fn prune_columns(mut plan: LogicalPlan) -> LogicalPlan {
     let origins = origins(&plan);
     for name in plan.order().into_iter().rev() {
         let Some((_, input)) = plan.inputs(&name).into_iter().next() else { continue };
-        let mut needs = Needs::nothing(input.schema.columns.len());
         let node = plan.node(&name);
+        if let NodeKind::Merge(merge) = &node.kind {
+            let output = Needs::of_readers(&plan, node);
+            let columns = merge.columns.clone();
+            plan.for_each_input_mut(&name, |edge| output.through_merge(&columns[edge.input], edge).set(edge));
+            continue;
+        }
+        let mut needs = Needs::nothing(input.schema.columns.len());
         needs.add_own(node, input.schema.carries);
         needs.add_readers(&plan, node);
         if shows_rows(&plan, node) {
-            needs.add_computed(&origins[&name]);
+            match node.kind {
+                NodeKind::Cull(_) => needs.shown = ColumnSet::all(needs.shown.width()),
+                _ => needs.add_computed(&origins[&name]),
+            }
         }
         plan.for_each_input_mut(&name, |edge| needs.set(edge));
     }
@@ -55,7 +65,29 @@ impl Needs {
         edge.columns.union(&self.shown);
         edge.shown = self.shown.clone();
         edge.shown.subtract(&self.read);
-        edge.carries = self.carries;
+        edge.carries = self.carries && edge.schema.carries;
+    }
+
+    /// What the readers of a node need of its ports.
+    fn of_readers(plan: &LogicalPlan, node: &Node) -> Self {
+        let mut needs = Self::nothing(node.ports[0].schema.columns.len());
+        needs.add_readers(plan, node);
+        needs
+    }
+
+    /// What that is of an input of a merge; the merge's columns are found at `columns` there.
+    fn through_merge(&self, columns: &[Option<usize>], edge: &Edge) -> Self {
+        let mut input = Self { carries: self.carries, ..Self::nothing(edge.schema.columns.len()) };
+        for (output, column) in columns.iter().enumerate() {
+            let Some(column) = *column else { continue };
+            if self.read.contains(output) {
+                input.read.insert(column);
+            }
+            if self.shown.contains(output) {
+                input.shown.insert(column);
+            }
+        }
+        input
     }
 
     /// Adds what the node itself reads.
@@ -73,7 +105,15 @@ impl Needs {
                 }
                 self.carries |= carries && (sink.append_carried || maps_carried);
             }
-            NodeKind::Source(_) | NodeKind::Discard { .. } => {}
+            NodeKind::Sort(sort) => {
+                sort.keys.iter().for_each(|key| self.read.insert(key.column));
+                sort.drop_nulls.iter().for_each(|column| self.read.insert(*column));
+            }
+            NodeKind::Cull(cull) => {
+                lineage::decided_on(cull).for_each(|column| self.read.insert(column));
+                self.add_reads(expr::of_aggregates(cull));
+            }
+            NodeKind::Source(_) | NodeKind::Merge(_) | NodeKind::Discard { .. } => {}
         }
     }
 
@@ -117,10 +157,14 @@ fn shows_rows(plan: &LogicalPlan, node: &Node) -> bool {
     let can_fail = match &node.kind {
         NodeKind::Transform(transform) => expr::transform_can_fail(transform),
         NodeKind::Route(route) => expr::route_can_fail(route),
-        NodeKind::Source(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => false,
+        NodeKind::Cull(cull) => expr::cull_can_fail(cull),
+        NodeKind::Source(_) | NodeKind::Merge(_) | NodeKind::Sort(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => {
+            false
+        }
     };
     let errors = &plan.errors;
-    can_fail && errors.continue_on_error && errors.include_source_row && has_file(plan, plan.driver(&node.name))
+    let is_written = || plan.sources(&node.name).into_iter().any(|source| has_file(plan, source));
+    can_fail && errors.continue_on_error && errors.include_source_row && is_written()
 }
 
 /// Whether the source's dead letters are written to a file.
@@ -135,9 +179,12 @@ fn origins(plan: &LogicalPlan) -> BTreeMap<String, Vec<Option<usize>>> {
     for name in plan.order() {
         let node = plan.node(&name);
         let outputs = match &node.kind {
-            NodeKind::Source(source) => lineage::of_source(source.columns.len()),
+            NodeKind::Source(source) => lineage::of_source(source),
             NodeKind::Transform(transform) => lineage::through_transform(transform, &inputs[&name]),
             NodeKind::Route(_) => inputs[&name].clone(),
+            NodeKind::Merge(_) | NodeKind::Sort(_) | NodeKind::Cull(_) => {
+                vec![None; node.ports[0].schema.columns.len()]
+            }
             NodeKind::Sink(_) | NodeKind::Discard { .. } => continue,
         };
         for (reader, edge) in plan.readers(&name) {

@@ -4,10 +4,8 @@
 //! After: every edge holds the position of its port, and every port has a reader: one that nothing reads feeds a
 //! discard, which counts its rows, and is warned of (W201).
 
-use crate::analysis::hir::Schema;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::plan::logical::{Edge, LogicalPlan, Node, NodeKind, Place, Port, PortRef};
-use crate::plan::physical::ColumnSet;
 
 /// Runs the pass.
 pub fn resolve_ports(mut plan: LogicalPlan, diagnostics: &mut Diagnostics) -> LogicalPlan {
@@ -44,15 +42,7 @@ fn add_discard(plan: &mut LogicalPlan, producer: &str, position: usize) {
         ports: Vec::new(),
         kind: NodeKind::Discard { port: reference },
     });
-    let Schema { columns, carries } = schema.as_ref();
-    let edge = Edge {
-        port: PortRef::Position(position),
-        columns: ColumnSet::all(columns.len()),
-        shown: ColumnSet::none(columns.len()),
-        carries: *carries,
-        schema,
-    };
-    plan.connect(producer, &name, edge);
+    plan.connect(producer, &name, Edge::whole(0, PortRef::Position(position), schema));
 }
 
 fn warning(port: &Port) -> Diagnostic {

@@ -30,7 +30,7 @@ pub struct Edge {
 impl Edge {
     /// The names of the columns that travel and that an expression computed.
     pub fn computed(&self) -> Vec<&str> {
-        let computed = self.columns.iter().filter(|position| self.provenance.origins.get(*position) == Some(&None));
+        let computed = self.columns.iter().filter(|position| self.provenance.computed.contains(*position));
         computed.map(|position| self.schema.columns[position].name.as_str()).collect()
     }
 }
@@ -44,8 +44,10 @@ pub struct Provenance {
     pub uses: Vec<IdentityUse>,
     /// For each column, the position of the declared column of the driving source that it is, unchanged: what a
     /// record in a dead-letter file decodes again from the block when the column is absent. `None` for a column that
-    /// an expression computed.
+    /// an expression computed, and behind a buffer or a merge, where what is shown is stored.
     pub origins: Vec<Option<usize>>,
+    /// The columns that an expression computed.
+    pub computed: ColumnSet,
 }
 
 /// How a row knows its source, file and number.

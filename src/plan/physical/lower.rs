@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    BufferClass, DeadLetterFile, DeadLetters, DiscardOperator, Edge, Operator, OperatorId, OperatorKind, PhysicalPlan,
-    Provenance, RouteOperator, SinkOperator, SourceOperator, TransformOperator,
+    BufferClass, CullOperator, DeadLetterFile, DeadLetters, DiscardOperator, Edge, MergeOperator, Operator, OperatorId,
+    OperatorKind, PhysicalPlan, Provenance, Rest, RouteOperator, SinkOperator, SortOperator, SourceOperator,
+    TransformOperator,
 };
 use crate::analysis::hir;
 use crate::plan::logical::{self, LogicalPlan, Node, NodeKind, PortRef};
@@ -32,6 +33,9 @@ fn lower_node(logical: &LogicalPlan, node: &Node, ids: &BTreeMap<String, Operato
         NodeKind::Source(source) => (lower_source(logical, node, source), &node.name),
         NodeKind::Transform(transform) => (lower_transform(logical, node, transform), &node.name),
         NodeKind::Route(route) => (lower_route(node, route), &node.name),
+        NodeKind::Merge(merge) => (lower_merge(logical, node, merge), &node.name),
+        NodeKind::Sort(sort) => (lower_sort(node, sort), &node.name),
+        NodeKind::Cull(cull) => (lower_cull(node, cull), &node.name),
         NodeKind::Sink(sink) => (lower_sink(logical, node, sink, ids), &node.name),
         NodeKind::Discard { port } => (OperatorKind::Discard(DiscardOperator { port: port.clone() }), port),
     };
@@ -73,6 +77,41 @@ fn lower_route(node: &Node, route: &hir::Route) -> OperatorKind {
     })
 }
 
+fn lower_merge(logical: &LogicalPlan, node: &Node, merge: &hir::Merge) -> OperatorKind {
+    let output = node.ports[0].schema.clone();
+    OperatorKind::Merge(MergeOperator {
+        merge: merge.clone(),
+        inputs: logical.inputs(&node.name).into_iter().map(|(_, edge)| edge.schema.clone()).collect(),
+        stored: read_below(logical, node).0,
+        rest: (merge.mode != hir::MergeMode::Concat).then(|| Rest::undecided(output.columns.len())),
+        output,
+    })
+}
+
+fn lower_sort(node: &Node, sort: &logical::Sort) -> OperatorKind {
+    let schema = node.ports[0].schema.clone();
+    OperatorKind::Sort(SortOperator {
+        keys: sort.keys.clone(),
+        drop_nulls: sort.drop_nulls.clone(),
+        purpose: sort.purpose,
+        rest: Rest::undecided(schema.columns.len()),
+        schema,
+    })
+}
+
+fn lower_cull(node: &Node, cull: &hir::Cull) -> OperatorKind {
+    let schema = node.ports[0].schema.clone();
+    let name = |position: &usize| schema.columns[*position].name.clone();
+    OperatorKind::Cull(CullOperator {
+        removed_to: node.ports[1].name.clone().unwrap_or_default(),
+        partition_names: cull.partition_by.iter().map(name).collect(),
+        rest: Rest::undecided(schema.columns.len()),
+        decision_consumer: usize::MAX,
+        cull: cull.clone(),
+        schema,
+    })
+}
+
 fn lower_sink(
     logical: &LogicalPlan,
     node: &Node,
@@ -80,18 +119,19 @@ fn lower_sink(
     ids: &BTreeMap<String, OperatorId>,
 ) -> OperatorKind {
     let edge = input(logical, node);
-    let carried_sources = edge.carries.then(|| ids[&logical.driver(&node.name).name]);
+    // An edge carries undeclared fields only where they come from above and are read below.
+    let carrying = logical.sources_over(&node.name, |edge| edge.carries);
     OperatorKind::Sink(SinkOperator {
         sink: sink.clone(),
         schema: edge.schema.clone(),
-        carried_sources: carried_sources.into_iter().collect(),
+        carried_sources: carrying.into_iter().map(|source| ids[&source.name]).collect(),
     })
 }
 
 fn lower_edge(producer: &Node, edge: &logical::Edge) -> Edge {
     let PortRef::Position(port) = edge.port else { unreachable!("ports are resolved before the plan is lowered") };
     Edge {
-        input: 0,
+        input: edge.input,
         port,
         port_name: producer.ports[port].name.clone(),
         schema: edge.schema.clone(),

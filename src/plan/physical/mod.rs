@@ -114,7 +114,7 @@ impl PhysicalPlan {
         self.graph.node_indices().map(|node| (OperatorId(node.index() as u32), &self.graph[node]))
     }
 
-    /// What `id` reads: producer and edge.
+    /// What `id` reads: producer and edge, in the order of its inputs.
     pub fn inputs(&self, id: OperatorId) -> Vec<(OperatorId, &Edge)> {
         self.neighbours(id, Direction::Incoming)
     }
@@ -134,6 +134,43 @@ impl PhysicalPlan {
         }
     }
 
+    /// Puts operators on edges: each in front of an input of a consumer. Ids count anew, in plan order; the list says
+    /// for each old id the new one.
+    pub fn with_parks(&self, parks: &[(OperatorId, usize, Operator)]) -> (Self, Vec<OperatorId>) {
+        let mut plan = Self { graph: StableDiGraph::new(), ..self.clone() };
+        let mut moved: Vec<OperatorId> = Vec::new();
+        for (id, operator) in self.operators() {
+            let own = parks.iter().filter(|(consumer, ..)| *consumer == id);
+            let own: Vec<_> = own.map(|(_, input, park)| (*input, plan.add(park.clone()))).collect();
+            let new = plan.add(operator.clone());
+            moved.push(new);
+            for (producer, edge) in self.inputs(id) {
+                let from = moved[producer.0 as usize];
+                match own.iter().find(|(input, _)| *input == edge.input) {
+                    None => plan.connect(from, new, edge.clone()),
+                    Some((_, park)) => {
+                        plan.connect(from, *park, Edge { input: 0, ..edge.clone() });
+                        plan.connect(*park, new, Edge { port: 0, port_name: None, ..edge.clone() });
+                    }
+                }
+            }
+        }
+        plan.rename(&moved);
+        (plan, moved)
+    }
+
+    /// Renames operators wherever one names another.
+    fn rename(&mut self, moved: &[OperatorId]) {
+        let rename = |id: &mut OperatorId| *id = moved[id.0 as usize];
+        self.dead_letters.routes.iter_mut().for_each(|(source, _)| rename(source));
+        self.dead_letters.source_rates.iter_mut().for_each(|(source, _)| rename(source));
+        for operator in self.graph.node_weights_mut() {
+            if let OperatorKind::Sink(sink) = &mut operator.kind {
+                sink.carried_sources.iter_mut().for_each(rename);
+            }
+        }
+    }
+
     fn neighbours(&self, id: OperatorId, direction: Direction) -> Vec<(OperatorId, &Edge)> {
         let mut found: Vec<_> = self
             .graph
@@ -143,7 +180,10 @@ impl PhysicalPlan {
                 (OperatorId(other.index() as u32), edge.id(), edge.weight())
             })
             .collect();
-        found.sort_by_key(|(other, edge, _)| (*other, *edge));
+        found.sort_by_key(|(other, edge, weight)| match direction {
+            Direction::Incoming => (OperatorId(0), weight.input, *edge),
+            Direction::Outgoing => (*other, weight.input, *edge),
+        });
         found.into_iter().map(|(other, _, weight)| (other, weight)).collect()
     }
 }

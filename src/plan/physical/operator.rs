@@ -83,6 +83,43 @@ impl Operator {
             OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
         }
     }
+
+    /// How many ports it offers.
+    pub fn ports(&self) -> usize {
+        match &self.kind {
+            OperatorKind::Route(route) => route.branches.len(),
+            OperatorKind::Cull(_) => 2,
+            OperatorKind::Sink(_) | OperatorKind::Discard(_) => 0,
+            _ => 1,
+        }
+    }
+
+    /// How the rows of a buffer rest; `None` for an operator that passes rows on as they come.
+    pub fn rest(&self) -> Option<&Rest> {
+        match &self.kind {
+            OperatorKind::Merge(merge) => merge.rest.as_ref(),
+            OperatorKind::Sort(sort) => Some(&sort.rest),
+            OperatorKind::Cull(cull) => Some(&cull.rest),
+            OperatorKind::Park(park) => Some(&park.rest),
+            _ => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn rest_mut(&mut self) -> Option<&mut Rest> {
+        match &mut self.kind {
+            OperatorKind::Merge(merge) => merge.rest.as_mut(),
+            OperatorKind::Sort(sort) => Some(&mut sort.rest),
+            OperatorKind::Cull(cull) => Some(&mut cull.rest),
+            OperatorKind::Park(park) => Some(&mut park.rest),
+            _ => None,
+        }
+    }
+
+    /// Whether it drives a stage: a source, or a buffer, which earlier stages fill.
+    pub fn is_driver(&self) -> bool {
+        matches!(self.kind, OperatorKind::Source(_)) || self.rest().is_some()
+    }
 }
 
 impl OperatorKind {
@@ -93,9 +130,7 @@ impl OperatorKind {
             OperatorKind::Transform(_) => "transform",
             OperatorKind::Route(_) => "route",
             OperatorKind::Merge(_) => "merge",
-            // Files that are each in order are merged; in memory that is what a stable sort does.
-            OperatorKind::Sort(sort) if sort.purpose == SortPurpose::MergeFiles => "merge",
-            OperatorKind::Sort(_) => "sort",
+            OperatorKind::Sort(sort) => sort.purpose.kind_name(),
             OperatorKind::Cull(_) => "cull",
             OperatorKind::Park(_) => "park",
             OperatorKind::Sink(_) => "output",
@@ -202,10 +237,21 @@ pub enum SortPurpose {
     /// Several files that are each in order become one ordered stream: `__order_<source>`.
     MergeFiles,
     /// A file may break the order it claims: `__repair_<source>`. A first pass over the file's keys decides: where the
-    /// claim holds, the stage below is driven by the source itself and nothing is held.
+    /// claim holds, the stage below is driven by the source itself and nothing is held. Of several files each is put
+    /// in order on its own, and they stay one behind the other: the file is a key in front of `keys`.
+    ///
+    /// The other sorts behind a source put all its files in one order; a file that breaks its claim
+    /// (`Source::sort_order`) is found and reported there, too.
     Repair,
     /// A sink's `sort_order`: `__sink_<sink>`.
     Sink,
+}
+
+impl SortPurpose {
+    /// The kind that plans print. Files that are each in order are merged; in memory that is what a stable sort does.
+    pub fn kind_name(self) -> &'static str {
+        if self == SortPurpose::MergeFiles { "merge" } else { "sort" }
+    }
 }
 
 /// Sets whole groups aside.
@@ -242,7 +288,7 @@ pub struct ParkOperator {
 pub struct Rest {
     /// What a row is turned into.
     pub form: RestForm,
-    /// The columns that are kept, by position in the schema.
+    /// The columns that are kept, by position in the schema that the operator gives.
     pub columns: ColumnSet,
     /// Whether undeclared fields are kept.
     pub carries: bool,
@@ -252,10 +298,19 @@ pub struct Rest {
     pub consumer: usize,
 }
 
+impl Rest {
+    /// What is known before passes decide: a schema of `width` columns.
+    pub fn undecided(width: usize) -> Self {
+        let columns = ColumnSet::none(width);
+        Self { form: RestForm::Row, columns, carries: false, identity: false, consumer: usize::MAX }
+    }
+}
+
 /// What a resting row is turned into.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RestForm {
-    /// The bytes that the sinks below write: only sinks that write the same bytes read the buffer, directly.
+    /// The bytes that the sinks below write: only sinks that write the same bytes read the buffer, directly, and
+    /// discards, which count its rows.
     SinkBytes {
         /// One of those sinks.
         sink: OperatorId,

@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Display};
 
-use super::{ColumnSet, DeadLetters, Edge, IdentityUse, MemoryConsumer, Operator, OperatorId, PhysicalPlan};
+use super::{
+    ColumnSet, DeadLetters, Edge, IdentityUse, MemoryConsumer, Operator, OperatorId, PhysicalPlan, Rest, RestForm,
+    RowIdentity,
+};
 use crate::analysis::hir::Schema;
 
 /// The columns of a schema with their types: `id int, name string, undeclared fields`.
@@ -51,6 +54,9 @@ fn write_operator(f: &mut fmt::Formatter<'_>, plan: &PhysicalPlan, id: OperatorI
     for (producer, edge) in plan.inputs(id) {
         writeln!(f, "  reads {producer} {edge}")?;
     }
+    if let (Some(rest), Some(schema)) = (operator.rest(), operator.output()) {
+        writeln!(f, "  rests {}", rest_text(rest, schema))?;
+    }
     if !operator.strategy.is_empty() {
         writeln!(f, "  strategy: {}", operator.strategy)?;
     }
@@ -58,6 +64,15 @@ fn write_operator(f: &mut fmt::Formatter<'_>, plan: &PhysicalPlan, id: OperatorI
         writeln!(f, "  buffer: {} ({})", operator.buffer, operator.buffer_reason)?;
     }
     Ok(())
+}
+
+fn rest_text(rest: &Rest, schema: &Schema) -> String {
+    let form = match &rest.form {
+        RestForm::SinkBytes { sink } => format!("as {sink} writes it"),
+        RestForm::Row => "as columns".to_string(),
+    };
+    let identity = if rest.identity { "with" } else { "without" };
+    format!("{form}, {identity} row identity: {}", columns_text(schema, &rest.columns, rest.carries))
 }
 
 impl Display for OperatorId {
@@ -68,6 +83,9 @@ impl Display for OperatorId {
 
 impl Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.input > 0 {
+            write!(f, "as input {}: ", self.input)?;
+        }
         write!(f, "port {}", self.port)?;
         if let Some(name) = &self.port_name {
             write!(f, " ({name})")?;
@@ -80,7 +98,8 @@ impl Display for Edge {
         }
         if !self.provenance.uses.is_empty() {
             let uses: Vec<_> = self.provenance.uses.iter().map(IdentityUse::to_string).collect();
-            write!(f, "; row identity for {}", uses.join(", "))?;
+            let by = if self.provenance.identity == RowIdentity::Kept { "kept " } else { "" };
+            write!(f, "; {by}row identity for {}", uses.join(", "))?;
         }
         Ok(())
     }

@@ -1,0 +1,100 @@
+//! Chooses what the rows of each buffer are turned into while they rest.
+//!
+//! Before: stages are cut, so every buffer is there.
+//! After: each buffer says which columns it keeps, whether undeclared fields, and in which form. Where nothing but sinks
+//! that write the same bytes reads it, a row rests as those bytes; it is encoded once, while its batch is hot. Else it
+//! rests in an encoding that decodes back to columns.
+//!
+//! A cull whose failing groups are dead-lettered with their columns keeps all of them, as columns.
+
+use super::{expr, lineage};
+use crate::analysis::hir::SinkColumnSource;
+use crate::analysis::types::Kind;
+use crate::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan, RestForm, SinkOperator};
+
+/// Runs the pass.
+pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
+    let buffers: Vec<OperatorId> =
+        plan.operators().filter(|(_, operator)| operator.rest().is_some()).map(|(id, _)| id).collect();
+    for id in buffers {
+        let shows = shows_groups(&plan, id);
+        let (columns, carries) = if shows { everything(&plan, id) } else { read_below(&plan, id) };
+        let form = if shows { RestForm::Row } else { form(&plan, id) };
+        let rest = plan.operator_mut(id).rest_mut().expect("only buffers were kept");
+        (rest.form, rest.columns, rest.carries) = (form, columns, carries);
+    }
+    plan
+}
+
+/// Whether the operator is a cull whose failing groups are written with their columns.
+fn shows_groups(plan: &PhysicalPlan, id: OperatorId) -> bool {
+    let OperatorKind::Cull(cull) = &plan.operator(id).kind else { return false };
+    let sources = &lineage::sources_above(plan)[id.0 as usize];
+    let letters = &plan.dead_letters;
+    let files = letters.routes.iter().filter(|(source, _)| sources.contains(source)).filter_map(|(_, file)| *file);
+    letters.continue_on_error
+        && expr::cull_can_fail(&cull.cull)
+        && files.into_iter().any(|file| letters.files[file].include_source_row)
+}
+
+fn everything(plan: &PhysicalPlan, id: OperatorId) -> (ColumnSet, bool) {
+    let (columns, carries) = read_below(plan, id);
+    (ColumnSet::all(columns.width()), carries)
+}
+
+/// What the consumers of all ports need: columns, and whether undeclared fields.
+fn read_below(plan: &PhysicalPlan, id: OperatorId) -> (ColumnSet, bool) {
+    let width = plan.operator(id).output().map_or(0, |schema| schema.columns.len());
+    let (mut columns, mut carries) = (ColumnSet::none(width), false);
+    for (_, edge) in plan.outputs(id) {
+        columns.union(&edge.columns);
+        carries |= edge.carries;
+    }
+    (columns, carries)
+}
+
+fn form(plan: &PhysicalPlan, id: OperatorId) -> RestForm {
+    let mut found: Option<(OperatorId, &SinkOperator)> = None;
+    let mut is_counted = false;
+    for (consumer, _) in plan.outputs(id) {
+        match (&plan.operator(consumer).kind, found) {
+            (OperatorKind::Sink(sink), None) => found = Some((consumer, sink)),
+            (OperatorKind::Sink(sink), Some((_, first))) if writes_the_same(first, sink) => {}
+            (OperatorKind::Discard(_), _) => is_counted = true,
+            _ => return RestForm::Row,
+        }
+    }
+    match found {
+        // A row that is only counted must not fail because a sink could not write it.
+        Some((sink, operator)) if !is_counted || always_writes(operator) => RestForm::SinkBytes { sink },
+        _ => RestForm::Row,
+    }
+}
+
+/// Whether a row looks the same in both files. What the columns are called, and whether that is written, is the
+/// file's matter.
+fn writes_the_same(one: &SinkOperator, other: &SinkOperator) -> bool {
+    let columns = |sink: &SinkOperator| -> Vec<_> {
+        sink.sink.columns.iter().map(|column| (column.source.clone(), column.scale)).collect()
+    };
+    let names =
+        |sink: &SinkOperator| -> Vec<_> { sink.sink.columns.iter().map(|column| column.name.clone()).collect() };
+    let carries_the_same = one.carried_sources == other.carried_sources
+        && one.sink.append_carried == other.sink.append_carried
+        // Which undeclared fields follow depends on what is left out and on the names that are taken.
+        && (one.carried_sources.is_empty() || (one.sink.exclude == other.sink.exclude && names(one) == names(other)));
+    one.sink.format == other.sink.format
+        && one.sink.delimiter == other.sink.delimiter
+        && columns(one) == columns(other)
+        && carries_the_same
+}
+
+/// Whether the sink can write every row: an array or a map may have no text.
+fn always_writes(sink: &SinkOperator) -> bool {
+    sink.sink.columns.iter().all(|column| match column.source {
+        SinkColumnSource::Column(position) => {
+            !matches!(sink.schema.columns[position].ty.kind, Kind::Array(_) | Kind::Map | Kind::Any)
+        }
+        SinkColumnSource::Carried(_) => true,
+    })
+}

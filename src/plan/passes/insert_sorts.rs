@@ -1,0 +1,109 @@
+//! Puts sorts where an order is promised that rows may not arrive in.
+//!
+//! Before: ports are resolved; orders are claims of sources and wishes of sinks.
+//! After: each source whose readers need another order than its files have, or whose claim has to be proven, has one
+//! sort behind it that feeds all its readers; each sink with a `sort_order` has one in front of it.
+//!
+//! A correlation key wants the rows of a group side by side. A declared order that begins with the key's columns, in
+//! either direction, does that; else rows are sorted by the key, ascending, then by the rest of the declared order.
+//! A declared order is a claim about each file, so several files are merged where their common order is needed.
+//! No order is needed in front of a discard.
+
+use crate::analysis::hir::{Matcher, SortKey, Source};
+use crate::plan::logical::{LogicalPlan, Node, NodeKind, Place, Port, PortRef, Sort};
+use crate::plan::physical::SortPurpose;
+
+/// Runs the pass.
+pub fn insert_sorts(mut plan: LogicalPlan) -> LogicalPlan {
+    for name in plan.order() {
+        let node = plan.node(&name);
+        match &node.kind {
+            NodeKind::Source(source) if is_used(&plan, node) => {
+                if let Some(sort) = behind_source(source) {
+                    let sort = sort_node(node, sort, node.ports[0].clone());
+                    plan.insert_behind(&name, 0, sort);
+                }
+            }
+            NodeKind::Sink(sink) if !sink.sort_order.is_empty() || !sink.drop_nulls.is_empty() => {
+                let sort = Sort {
+                    keys: sink.sort_order.clone(),
+                    drop_nulls: sink.drop_nulls.clone(),
+                    purpose: SortPurpose::Sink,
+                };
+                let sort = sort_node(node, sort, read_port(&plan, &name));
+                plan.insert_in_front(&name, sort);
+            }
+            _ => {}
+        }
+    }
+    plan
+}
+
+fn is_used(plan: &LogicalPlan, node: &Node) -> bool {
+    plan.readers(&node.name).iter().any(|(reader, _)| !matches!(reader.kind, NodeKind::Discard { .. }))
+}
+
+/// The port that a node with one input reads.
+fn read_port(plan: &LogicalPlan, name: &str) -> Port {
+    let inputs = plan.inputs(name);
+    let (producer, edge) = inputs.first().expect("a sink reads a port");
+    match edge.port {
+        PortRef::Position(position) => producer.ports[position].clone(),
+        PortRef::Written(_) => unreachable!("sorts are inserted after ports are resolved"),
+    }
+}
+
+/// The sort that a source needs behind it.
+fn behind_source(source: &Source) -> Option<Sort> {
+    let keyed = !source.correlation_key.is_empty();
+    let (keys, purpose) = match () {
+        () if keyed && !begins_with_key(source) => (key_order(source), SortPurpose::CorrelationKey),
+        () if source.sort_order.is_empty() => return None,
+        () if keyed && may_be_several(&source.matcher) => (source.sort_order.clone(), SortPurpose::MergeFiles),
+        () => (source.sort_order.clone(), SortPurpose::Repair),
+    };
+    Some(Sort { keys, drop_nulls: Vec::new(), purpose })
+}
+
+/// Whether the declared order begins with exactly the columns of the key, in their order.
+fn begins_with_key(source: &Source) -> bool {
+    let declared = source.sort_order.iter().map(|key| key.column);
+    let key = source.correlation_key.iter().copied();
+    declared.take(source.correlation_key.len()).eq(key)
+}
+
+/// The key's columns ascending, then the rest of the declared order.
+fn key_order(source: &Source) -> Vec<SortKey> {
+    let ascending = |column: &usize| SortKey { column: *column, descending: false, nulls_first: false };
+    let rest = source.sort_order.iter().filter(|key| !source.correlation_key.contains(&key.column));
+    source.correlation_key.iter().map(ascending).chain(rest.copied()).collect()
+}
+
+/// Whether a source may read more than one file; a pattern is not matched before the run.
+fn may_be_several(matcher: &Matcher) -> bool {
+    match matcher {
+        Matcher::Paths(paths) => paths.len() > 1,
+        Matcher::Glob(..) | Matcher::Regex(..) => true,
+    }
+}
+
+/// The sort's node: it belongs to the node it serves.
+fn sort_node(serves: &Node, sort: Sort, port: Port) -> Node {
+    let name = format!("{}{}", prefix(sort.purpose), serves.name);
+    Node {
+        span: serves.span,
+        place: Place { rank: 1, ..serves.place },
+        ports: vec![Port { name: None, reference: name.clone(), ..port }],
+        kind: NodeKind::Sort(sort),
+        name,
+    }
+}
+
+fn prefix(purpose: SortPurpose) -> &'static str {
+    match purpose {
+        SortPurpose::CorrelationKey => "__correlation_sort_",
+        SortPurpose::MergeFiles => "__order_",
+        SortPurpose::Repair => "__repair_",
+        SortPurpose::Sink => "__sink_",
+    }
+}
