@@ -265,18 +265,6 @@ pub enum AggregateFunction {
 }
 
 impl AggregateFunction {
-    /// Every aggregate function.
-    pub const ALL: [AggregateFunction; 8] = [
-        AggregateFunction::CountRows,
-        AggregateFunction::Count,
-        AggregateFunction::Sum,
-        AggregateFunction::Avg,
-        AggregateFunction::Min,
-        AggregateFunction::Max,
-        AggregateFunction::Collect,
-        AggregateFunction::WeightedAvg,
-    ];
-
     /// The name it is called by.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,15 +1,16 @@
 //! The HIR as compact text, for people who look at what analysis made of a pipeline.
 //!
 //! Names are shown where the HIR holds positions. A conversion shows as `(x as float)`, a decimal of known scale as
-//! `decimal(2)`.
+//! `decimal(2)`, and an `==` that is null where an operand is null as `==?`.
 
 use std::fmt::Write;
 
 use super::check::list;
 use super::functions::Function;
 use super::hir::{
-    BinaryOp, Column, ConstantValue, Expr, ExprKind, Literal, Matcher, Node, NodeKind, OutputColumn, Pipeline, Route,
-    Schema, Sink, SinkColumn, SinkColumnSource, Source, Statement, Transform, Variable,
+    Aggregate, AggregateFunction, BinaryOp, Column, ConstantValue, Cull, Expr, ExprKind, Literal, Matcher, Merge,
+    MergeMode, Node, NodeKind, OutputColumn, Pipeline, Route, Schema, Sink, SinkColumn, SinkColumnSource, SortKey,
+    Source, Statement, Transform, Variable,
 };
 use super::types::{Kind, Type};
 
@@ -38,8 +39,9 @@ pub fn node(pipeline: &Pipeline, node: &Node) -> String {
             transform_lines(&mut text, transform, &Names { pipeline, input, transform: Some(transform) })
         }
         NodeKind::Route(route) => route_lines(&mut text, node, route, &Names { pipeline, input, transform: None }),
+        NodeKind::Merge(merge) => merge_lines(&mut text, pipeline, node, merge),
+        NodeKind::Cull(cull) => cull_lines(&mut text, cull, pipeline, input),
         NodeKind::Sink(sink) => sink_lines(&mut text, sink, input),
-        _ => todo!(),
     }
     for port in &node.ports {
         let name = port.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
@@ -79,6 +81,9 @@ pub fn expr(expr: &Expr, names: &Names) -> String {
         ExprKind::Convert(part) => format!("({} as {})", inner(part), kind(&expr.ty.kind)),
         ExprKind::Negate(part) => format!("-{}", inner(part)),
         ExprKind::Not(part) => format!("(not {})", inner(part)),
+        ExprKind::Compare { null_is_unknown: true, op: op @ (BinaryOp::Equal | BinaryOp::NotEqual), left, right } => {
+            format!("({} {}? {})", inner(left), op.symbol(), inner(right))
+        }
         ExprKind::Arithmetic { op, left, right }
         | ExprKind::Compare { op, left, right, .. }
         | ExprKind::Logic { op, left, right } => format!("({} {} {})", inner(left), op.symbol(), inner(right)),
@@ -142,6 +147,25 @@ fn source_lines(text: &mut String, source: &Source) {
             if column.formats.is_empty() { String::new() } else { format!(" as {}", column.formats.join(" | ")) };
         line(text, format_args!("  column {}: {}{header}{formats}", column.name, ty(&column.ty)));
     }
+    let name = |column: usize| source.columns[column].name.as_str();
+    if !source.sort_order.is_empty() {
+        let broken = if source.unsorted_is_error { "or stops" } else { "or is sorted" };
+        line(text, format_args!("  each file is ordered by {}, {broken}", order(&source.sort_order, name)));
+    }
+    if !source.correlation_key.is_empty() {
+        let key: Vec<&str> = source.correlation_key.iter().map(|column| name(*column)).collect();
+        line(text, format_args!("  key {}", key.join(", ")));
+    }
+}
+
+/// Sort keys: `day desc, id nulls first`.
+fn order<'n>(keys: &[SortKey], name: impl Fn(usize) -> &'n str) -> String {
+    let key = |key: &SortKey| {
+        let direction = if key.descending { " desc" } else { "" };
+        let nulls = if key.nulls_first { " nulls first" } else { "" };
+        format!("{}{direction}{nulls}", name(key.column))
+    };
+    keys.iter().map(key).collect::<Vec<_>>().join(", ")
 }
 
 fn transform_lines(text: &mut String, transform: &Transform, names: &Names) {
@@ -190,6 +214,59 @@ fn route_lines(text: &mut String, node: &Node, route: &Route, names: &Names) {
     }
 }
 
+fn merge_lines(text: &mut String, pipeline: &Pipeline, node: &Node, merge: &Merge) {
+    let mode = match merge.mode {
+        MergeMode::Concat => "takes one input behind the other".to_owned(),
+        MergeMode::Interleave => "takes a row of each input in turn".to_owned(),
+        MergeMode::Seeded(seed) => format!("takes rows of its inputs at random from seed {seed}"),
+    };
+    line(text, format_args!("  {mode}"));
+    for (port, columns) in node.inputs.iter().zip(&merge.columns) {
+        let schema = &pipeline.node(port.node).ports[port.port].schema;
+        let column = |column: &Option<usize>| column.map_or("null", |column| schema.columns[column].name.as_str());
+        let columns: Vec<&str> = columns.iter().map(column).collect();
+        line(text, format_args!("  of {}: {}", port_name(pipeline, port), columns.join(", ")));
+    }
+}
+
+fn cull_lines(text: &mut String, cull: &Cull, pipeline: &Pipeline, input: &Schema) {
+    let name = |column: usize| input.columns[column].name.as_str();
+    let rows = Names { pipeline, input, transform: None };
+    let keys: Vec<&str> = cull.partition_by.iter().chain(&cull.hidden_keys).map(|column| name(*column)).collect();
+    let groups = if keys.is_empty() { "the whole input".to_owned() } else { keys.join(", ") };
+    line(text, format_args!("  a group is {groups}"));
+    if !cull.order_by.is_empty() {
+        line(text, format_args!("  ordered by {}", order(&cull.order_by, name)));
+    }
+    let aggregates: Vec<String> = cull.aggregates.iter().map(|part| aggregate(part, &rows)).collect();
+    for (part, shown) in cull.aggregates.iter().zip(&aggregates) {
+        line(text, format_args!("  computes {shown}: {}", ty(&part.ty)));
+    }
+    let group = group_schema(cull, input, aggregates);
+    let groups = Names { pipeline, input: &group, transform: None };
+    for rule in &cull.rules {
+        line(text, format_args!("  rule {}: {}", rule.name, expr(&rule.predicate, &groups)));
+    }
+}
+
+/// What the predicates of a cull see: a row for each group.
+fn group_schema(cull: &Cull, input: &Schema, aggregates: Vec<String>) -> Schema {
+    let shared = cull.partition_by.iter().map(|column| input.columns[*column].clone());
+    let computed = cull.aggregates.iter().zip(aggregates).map(|(part, name)| Column {
+        name,
+        ty: part.ty.clone(),
+        span: part.span,
+        hidden: false,
+    });
+    Schema { columns: shared.chain(computed).collect(), carries: false }
+}
+
+fn aggregate(aggregate: &Aggregate, names: &Names) -> String {
+    let args: Vec<String> = aggregate.args.iter().map(|arg| expr(arg, names)).collect();
+    let args = if aggregate.function == AggregateFunction::CountRows { "*".to_owned() } else { args.join(", ") };
+    format!("{}({args})", aggregate.function.name())
+}
+
 fn sink_lines(text: &mut String, sink: &Sink, input: &Schema) {
     line(text, format_args!("  writes `{}`", sink.path.0));
     for SinkColumn { name, source, scale, .. } in &sink.columns {
@@ -203,6 +280,17 @@ fn sink_lines(text: &mut String, sink: &Sink, input: &Schema) {
     if sink.append_carried {
         line(text, format_args!("  and undeclared fields"));
     }
+    for column in &sink.key_columns {
+        line(text, format_args!("  key column {}", column.name));
+    }
+    let name = |column: usize| input.columns[column].name.as_str();
+    if !sink.sort_order.is_empty() {
+        line(text, format_args!("  ordered by {}", order(&sink.sort_order, name)));
+    }
+    if !sink.drop_nulls.is_empty() {
+        let columns: Vec<&str> = sink.drop_nulls.iter().map(|column| name(*column)).collect();
+        line(text, format_args!("  without null {}", columns.join(", ")));
+    }
 }
 
 fn line(text: &mut String, args: std::fmt::Arguments) {
@@ -214,8 +302,9 @@ fn kind_name(kind: &NodeKind) -> &'static str {
         NodeKind::Source(_) => "source",
         NodeKind::Transform(_) => "transform",
         NodeKind::Route(_) => "route",
+        NodeKind::Merge(_) => "merge",
+        NodeKind::Cull(_) => "cull",
         NodeKind::Sink(_) => "sink",
-        _ => todo!(),
     }
 }
 

@@ -4,10 +4,14 @@
 //! each comes after what it reads, so that its input row is known: each gives its part of the HIR and the rows of
 //! its ports. A node that fails gives unknown rows, which silence what is below it.
 
+mod cull;
 mod declared;
 mod destinations;
 mod error_handling;
+mod keys;
+mod merge;
 mod names;
+mod order;
 mod paths;
 mod route;
 mod settings;
@@ -40,6 +44,7 @@ pub(super) fn bind(
     let nodes = binder.nodes;
     let error_handling = error_handling::bind(pipeline, options, &names, diagnostics);
     destinations::check(pipeline, diagnostics);
+    keys::refuse_continue(pipeline, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
@@ -88,24 +93,28 @@ impl<'a> Binder<'a> {
     /// Binds one node, after all that it reads.
     fn node(&mut self, index: usize, wiring: &Wiring) {
         let node = &self.pipeline.nodes[index];
-        let input = self.input_row(index, wiring);
+        let inputs = self.input_rows(index, wiring);
+        let input = inputs.first().cloned().unwrap_or_else(|| Arc::new(Row::unknown()));
         let bound = match &node.kind {
             ast::NodeKind::Source(source) => self.source(node, source),
             ast::NodeKind::Transform(transform) => self.transform(node, transform, &input),
             ast::NodeKind::Route(route) => self.route(node, route, &input),
+            ast::NodeKind::Merge(merge) => self.merge(merge, &inputs),
+            ast::NodeKind::Cull(cull) => self.cull(node, cull, &input),
             ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),
             ast::NodeKind::Unsupported { .. } | ast::NodeKind::Error { .. } => Bound { kind: None, rows: Vec::new() },
-            _ => todo!(),
         };
         self.nodes[index] = assemble(node, wiring.inputs(index), bound.kind, &bound.rows);
         self.rows[index] = bound.rows;
     }
 
-    /// The row that the node reads; unknown where it reads nothing that is known.
-    fn input_row(&self, index: usize, wiring: &Wiring) -> Arc<Row> {
-        let row = wiring.inputs(index).first().and_then(Option::as_ref);
-        let row = row.and_then(|port| self.rows[port.node.0 as usize].get(port.port));
-        row.cloned().unwrap_or_else(|| Arc::new(Row::unknown()))
+    /// The rows that the node reads, input by input; unknown where it reads nothing that is known.
+    fn input_rows(&self, index: usize, wiring: &Wiring) -> Vec<Arc<Row>> {
+        let row = |port: &Option<hir::PortRef>| {
+            let row = port.as_ref().and_then(|port| self.rows[port.node.0 as usize].get(port.port));
+            row.cloned().unwrap_or_else(|| Arc::new(Row::unknown()))
+        };
+        wiring.inputs(index).iter().map(row).collect()
     }
 
     /// The names that the transform in front of the node emits, if it is a transform.

@@ -32,12 +32,13 @@ pub(super) enum Found {
     Several,
 }
 
-/// Checks names: E001, W002, and that there is a beginning and an end (E200).
+/// Checks names: E001, W002, names that begin with `__` and pipelines without a beginning or an end (E200).
 pub(super) fn check<'a>(pipeline: &'a Pipeline, diagnostics: &mut Diagnostics) -> Names<'a> {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_lower_case: HashMap<String, usize> = HashMap::new();
     for (index, node) in pipeline.nodes.iter().enumerate() {
         let name = node.name.value.as_str();
+        reserved(node, diagnostics);
         let same = by_name.entry(name).or_default();
         match (same.first(), by_lower_case.get(&name.to_lowercase())) {
             (Some(first), _) => duplicate(&pipeline.nodes[*first], node, diagnostics),
@@ -50,6 +51,20 @@ pub(super) fn check<'a>(pipeline: &'a Pipeline, diagnostics: &mut Diagnostics) -
     }
     ends(pipeline, diagnostics);
     Names { by_name }
+}
+
+/// Nodes that the planner adds begin with two underscores.
+fn reserved(node: &Node, diagnostics: &mut Diagnostics) {
+    let name = node.name.value.as_str();
+    if !name.starts_with("__") {
+        return;
+    }
+    let shorter = name.trim_start_matches('_');
+    let help = if shorter.is_empty() { "choose another name".to_owned() } else { format!("call it `{shorter}`") };
+    let diagnostic = Diagnostic::error(Code::E200, format!("the node name `{name}` begins with two underscores"))
+        .label(node.name.span, "such names are for nodes that the planner adds")
+        .help(help);
+    diagnostics.push(diagnostic);
 }
 
 fn duplicate(first: &Node, second: &Node, diagnostics: &mut Diagnostics) {

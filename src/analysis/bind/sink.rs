@@ -2,11 +2,11 @@
 
 use super::{Binder, Bound, paths};
 use crate::analysis::check::{Row, did_you_mean, list, there_are};
-use crate::analysis::hir::{NodeKind, Sink, SinkColumn, SinkColumnSource};
+use crate::analysis::hir::{Column, NodeKind, Sink, SinkColumn, SinkColumnSource, SortKey};
 use crate::analysis::types::Kind;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::cxl::ast::{Statement, StatementKind, Target};
-use crate::syntax::pipeline::ast::{self, Mapping};
+use crate::syntax::pipeline::ast::{self, Mapping, NullOrder};
 
 impl Binder<'_> {
     /// Binds a sink; `producer` is the transform that it reads, if it reads one.
@@ -24,8 +24,11 @@ impl Binder<'_> {
         columns.rest(&passed);
         columns.scales();
         let written = columns.written;
+        let (sort_order, drop_nulls) = self.order(node, sink, input, &written);
+        let key_columns = if sink.include_correlation_keys { key_columns(input) } else { Vec::new() };
+        self.key_names(&key_columns, &written);
         let append_carried = sink.include_unmapped && input.schema.carries;
-        if written.is_empty() && !append_carried && input.complete && sink.mapping.is_none() {
+        if written.is_empty() && key_columns.is_empty() && !append_carried && input.complete && sink.mapping.is_none() {
             self.nothing_to_write(node, sink, producer.is_some());
         }
         let kind = NodeKind::Sink(Sink {
@@ -34,15 +37,50 @@ impl Binder<'_> {
             path: (sink.path.value.clone(), sink.path.span),
             columns: written,
             append_carried,
-            key_columns: Vec::new(),
+            key_columns,
             exclude: sink.exclude.iter().map(|name| name.value.clone()).collect(),
             include_header: sink.include_header,
             if_exists: sink.if_exists.value,
             delimiter: sink.delimiter,
-            sort_order: Vec::new(),
-            drop_nulls: Vec::new(),
+            sort_order,
+            drop_nulls,
         });
         Bound { kind: Some(kind), rows: Vec::new() }
+    }
+
+    /// The order of the rows, and the columns whose nulls are dropped. A name means a column of the input, else one
+    /// that the sink writes under that name.
+    fn order(
+        &mut self,
+        node: &ast::Node,
+        sink: &ast::Sink,
+        input: &Row,
+        written: &[SinkColumn],
+    ) -> (Vec<SortKey>, Vec<usize>) {
+        let find = |name: &str| {
+            let column = |written: &SinkColumn| match written.source {
+                SinkColumnSource::Column(position) => Some(position),
+                SinkColumnSource::Carried(_) => None,
+            };
+            let shown = || written.iter().find(|written| written.name == name).and_then(column);
+            input.schema.position(name).or_else(shown)
+        };
+        let list = format!("`sort_order` of sink `{}`", node.name.value);
+        let keys = self.sort_keys(&list, &sink.sort_order, input, find);
+        let dropping = sink.sort_order.iter().filter(|field| field.nulls == NullOrder::Drop);
+        let drop_nulls = dropping.filter_map(|field| find(&field.field.value)).collect();
+        (keys, drop_nulls)
+    }
+
+    /// No other column has the name of a correlation key.
+    fn key_names(&mut self, keys: &[SinkColumn], written: &[SinkColumn]) {
+        for column in written.iter().filter(|column| keys.iter().any(|key| key.name == column.name)) {
+            let message = format!("`mapping` writes `{}`, and so does `include_correlation_keys`", column.name);
+            let diagnostic = Diagnostic::error(Code::E364, message)
+                .label(column.span, "takes the name of a column that is written as well")
+                .help("choose another name");
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     fn nothing_to_write(&mut self, node: &ast::Node, sink: &ast::Sink, reads_transform: bool) {
@@ -68,7 +106,7 @@ impl Columns<'_, '_> {
     /// Positions of the columns that pass without being asked for, in order.
     fn passed(&self, producer: Option<&ast::Transform>) -> Vec<usize> {
         let emitted = producer.filter(|_| !self.sink.include_unmapped).map(emitted_names);
-        let columns = self.input.schema.columns.iter().enumerate();
+        let columns = self.input.schema.visible().iter().enumerate();
         let kept = columns.filter(|(_, column)| {
             emitted.as_ref().is_none_or(|names| names.contains(&column.name.as_str())) && !self.excluded(&column.name)
         });
@@ -134,7 +172,7 @@ impl Columns<'_, '_> {
     }
 
     fn names(&self) -> Vec<&'_ str> {
-        self.input.schema.columns.iter().map(|column| column.name.as_str()).collect()
+        self.input.schema.visible().iter().map(|column| column.name.as_str()).collect()
     }
 
     /// The columns behind the mapped ones: all that pass and are not mapped.
@@ -201,6 +239,17 @@ impl Columns<'_, '_> {
             .note(format!("it writes {}", list(&names)));
         self.diagnostics.push(did_you_mean(diagnostic, &name.value, name.span, names));
     }
+}
+
+/// The correlation keys, under the names of their hidden columns.
+fn key_columns(input: &Row) -> Vec<SinkColumn> {
+    let column = |(position, column): (usize, &Column)| SinkColumn {
+        name: column.name.clone(),
+        source: SinkColumnSource::Column(position),
+        scale: None,
+        span: column.span,
+    };
+    input.schema.hidden().map(column).collect()
 }
 
 /// The names that a transform's program emits.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::declared::column_type;
+use super::keys::PREFIX;
 use super::settings::{check_date_format, date_format_use};
 use super::{Binder, Bound, paths};
 use crate::analysis::check::Row;
@@ -25,7 +26,14 @@ impl Binder<'_> {
         let matcher = source.matcher.as_ref().map(|matcher| self.matcher(matcher));
         let columns = source.schema.as_ref().map(|columns| self.columns(columns));
         let carries = source.on_unmapped == OnUnmapped::AutoWiden;
-        let row = Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete: columns.is_some() };
+        let mut row =
+            Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete: columns.is_some() };
+        let list = format!("`sort_order` of source `{}`", node.name.value);
+        let find = |name: &str| row.schema.position(name);
+        let sort_order = self.sort_keys(&list, &source.sort_order, &row, find);
+        let key = columns.as_deref().map(|columns| self.correlation_key(node, source, columns));
+        let (correlation_key, hidden) = key.unwrap_or_default();
+        row.schema.columns.extend(hidden);
         let kind = columns.zip(matcher).map(|(columns, matcher)| {
             NodeKind::Source(Source {
                 format: source.format.value,
@@ -33,9 +41,9 @@ impl Binder<'_> {
                 columns,
                 csv: source.csv.clone(),
                 on_unmapped: source.on_unmapped,
-                sort_order: Vec::new(),
+                sort_order,
                 unsorted_is_error: source.unsorted_is_error,
-                correlation_key: Vec::new(),
+                correlation_key,
             })
         });
         Bound { kind, rows: vec![Arc::new(row)] }
@@ -90,12 +98,24 @@ impl Binder<'_> {
             match seen.get(column.name.value.as_str()) {
                 Some(first) => self.duplicate_column(first, column),
                 None => {
+                    self.reserved_name(column);
                     seen.insert(&column.name.value, column);
                     bound.push(self.column(column));
                 }
             }
         }
         bound
+    }
+
+    /// The columns of correlation keys are no names for others.
+    fn reserved_name(&mut self, column: &SchemaColumn) {
+        if column.name.value.starts_with(PREFIX) {
+            let message = format!("`{}` is no name for a column", column.name.value);
+            let diagnostic = Diagnostic::error(Code::E200, message)
+                .label(column.name.span, format!("`{PREFIX}` marks the columns of correlation keys"))
+                .help("give it another `name`, with `source_name` for the header it is read from");
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     fn duplicate_column(&mut self, first: &SchemaColumn, second: &SchemaColumn) {

@@ -52,7 +52,7 @@ impl Binder<'_> {
 
     fn unknown_field(&mut self, node: &ast::Node, field: &Spanned<String>, input: &Row) {
         let message = format!("unknown column `{}` in a validation of transform \"{}\"", field.value, node.name.value);
-        let names: Vec<&str> = input.schema.columns.iter().map(|column| column.name.as_str()).collect();
+        let names: Vec<&str> = input.schema.visible().iter().map(|column| column.name.as_str()).collect();
         let diagnostic = Diagnostic::error(Code::E203, message)
             .label(field.span, "not a column of the input")
             .note(there_are("column", &names));

@@ -57,14 +57,14 @@ pub(super) enum PortNames<'a> {
 /// The ports that a node offers, in order.
 pub(super) fn port_names(node: &Node) -> PortNames<'_> {
     match &node.kind {
-        NodeKind::Source(_) | NodeKind::Transform(_) => PortNames::Known(vec![None]),
+        NodeKind::Source(_) | NodeKind::Transform(_) | NodeKind::Merge(_) => PortNames::Known(vec![None]),
         NodeKind::Sink(_) => PortNames::Known(Vec::new()),
         NodeKind::Route(route) => {
             let branches = route.conditions.iter().map(|(name, _)| Some(name.value.as_str()));
             PortNames::Known(branches.chain([Some(route.default.value.as_str())]).collect())
         }
+        NodeKind::Cull(cull) => PortNames::Known(vec![None, Some(&cull.removed_to.value)]),
         NodeKind::Unsupported { .. } | NodeKind::Error { .. } => PortNames::Unknown,
-        _ => todo!(),
     }
 }
 
@@ -75,6 +75,7 @@ pub(super) fn port_span(node: &Node, port: Option<&str>) -> Span {
             let branch = route.conditions.iter().map(|(branch, _)| branch).find(|branch| branch.value == port);
             branch.unwrap_or(&route.default).span
         }
+        (NodeKind::Cull(cull), Some(_)) => cull.removed_to.span,
         _ => node.name.span,
     }
 }
@@ -95,9 +96,10 @@ fn inputs_of(node: &Node) -> impl Iterator<Item = &Spanned<String>> {
         NodeKind::Source(_) => (None, [].as_slice()),
         NodeKind::Transform(transform) => (Some(&transform.input), [].as_slice()),
         NodeKind::Route(route) => (Some(&route.input), [].as_slice()),
+        NodeKind::Merge(merge) => (None, merge.inputs.as_slice()),
+        NodeKind::Cull(cull) => (Some(&cull.input), [].as_slice()),
         NodeKind::Sink(sink) => (Some(&sink.input), [].as_slice()),
         NodeKind::Unsupported { inputs, .. } | NodeKind::Error { inputs } => (None, inputs.as_slice()),
-        _ => todo!(),
     };
     one.into_iter().chain(several)
 }
@@ -175,7 +177,8 @@ impl<'a> Resolver<'a, '_> {
         let node = &self.pipeline.nodes[node];
         let name = node.name.value.as_str();
         let branches: Vec<&str> = ports.iter().flatten().copied().collect();
-        let full: Vec<String> = branches.iter().map(|branch| format!("{name}.{branch}")).collect();
+        let full = |port: &Option<&str>| port.map_or(name.to_owned(), |port| format!("{name}.{port}"));
+        let full: Vec<String> = ports.iter().map(full).collect();
         let full: Vec<&str> = full.iter().map(String::as_str).collect();
         let message = match (port, ports) {
             (_, []) => format!("`{name}` is a sink, and nothing can be read from a sink"),

@@ -1,7 +1,8 @@
 //! Methods and calls.
 
+use super::aggregates::AGGREGATES;
 use super::describe::{Help, article, operand, with_help};
-use super::names::did_you_mean;
+use super::names::{did_you_mean, list};
 use super::unify::{convert, unify_kinds};
 use super::{Checker, failed};
 use crate::analysis::formats::{FormatUse, check_format, check_regex};
@@ -13,7 +14,6 @@ use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::ast::{self, Arg, Name};
 
-const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "collect", "weighted_avg"];
 /// Methods of arrays and maps that come later.
 const METHODS_LATER: [&str; 11] =
     ["filter", "map", "any", "flat_map", "remove", "keys", "values", "merge", "set", "remove_field", "unset"];
@@ -75,7 +75,7 @@ impl Checker<'_> {
         self.error(did_you_mean(diagnostic, &method.text, method.span, names));
     }
 
-    fn argument(&mut self, arg: &Arg, method: &Name) -> Expr {
+    pub(super) fn argument(&mut self, arg: &Arg, method: &Name) -> Expr {
         match arg {
             Arg::Expr(expr) => self.expr(expr),
             Arg::Closure { span, .. } => self.unsupported(*span, "closures are"),
@@ -121,12 +121,7 @@ impl Checker<'_> {
             (0, Some(max)) => format!("at most {}", plural(max)),
             (min, Some(max)) => format!("{min} or {}", plural(max)),
         };
-        let given = match args.len() {
-            0 => "none is given".to_owned(),
-            1 => "1 is given".to_owned(),
-            given => format!("{given} are given"),
-        };
-        let message = format!("`{}` takes {wanted}, {given}", method.text);
+        let message = format!("`{}` takes {wanted}, {}", method.text, given(args.len()));
         let help = format!("its form is `{}({})`", method.text, signature.usage());
         self.error(Diagnostic::error(Code::E200, message).label(method.span, format!("takes {wanted}")).help(help));
         false
@@ -209,25 +204,26 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Call { function, receiver: Box::new(receiver), args }, ty, span }
     }
 
-    /// `name(args)`: an aggregate, which only an aggregate node has, or nothing that exists.
+    /// `name(args)`: an aggregate, or nothing that exists.
     pub(super) fn free_call(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
         let name = function.text.as_str();
         if AGGREGATES.contains(&name) {
-            let message = format!("aggregate function `{name}` is not allowed in a row-level transform");
-            let diagnostic = Diagnostic::error(Code::E200, message).label(function.span, "sees one row only");
-            let note = "aggregates belong into an aggregate node, which sees whole groups";
-            self.error(diagnostic.note(note));
-            return failed(span);
+            return self.aggregate(function, args, span);
         }
         let message = format!("unknown function `{name}`");
         let diagnostic = Diagnostic::error(Code::E203, message).label(function.span, "not known");
         let receiver = args.first().and_then(plain).map_or("value".to_owned(), operand);
         let diagnostic = match Function::by_name(name) {
+            _ if name == "any" && self.sees_groups() => {
+                diagnostic.help("to ask for any row, count: `sum(if condition then 1 else 0) > 0`")
+            }
             Some(_) if args.len() > 1 => diagnostic.help(format!("it is a method: write `{receiver}.{name}(…)`")),
             Some(_) => diagnostic.help(format!("it is a method: write `{receiver}.{name}()`")),
-            None => {
-                diagnostic.note("only aggregate nodes have functions; other work is done by methods: `value.method()`")
+            None if self.sees_groups() => {
+                let diagnostic = diagnostic.note(format!("the functions here are {}", list(&AGGREGATES)));
+                did_you_mean(diagnostic, name, function.span, AGGREGATES)
             }
+            None => diagnostic.note("work on rows is done by methods: `value.method()`"),
         };
         self.error(diagnostic);
         failed(span)
@@ -305,11 +301,22 @@ fn elided(signature: &Signature) -> &'static str {
     if signature.min_args() == 0 { "" } else { "…" }
 }
 
-fn plural(count: usize) -> String {
+/// How many arguments are given, as a clause.
+pub(super) fn given(count: usize) -> String {
+    match count {
+        0 => "none is given".to_owned(),
+        1 => "1 is given".to_owned(),
+        count => format!("{count} are given"),
+    }
+}
+
+/// `1 argument`, `2 arguments`
+pub(super) fn plural(count: usize) -> String {
     if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
 }
 
-fn plain(arg: &Arg) -> Option<&ast::Expr> {
+/// The argument, if it is a plain value.
+pub(super) fn plain(arg: &Arg) -> Option<&ast::Expr> {
     match arg {
         Arg::Expr(expr) => Some(expr),
         _ => None,

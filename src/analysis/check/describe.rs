@@ -22,6 +22,10 @@ pub(super) fn text(expr: &Expr) -> Option<String> {
             let args = args.iter().flatten().map(argument).collect::<Option<Vec<_>>>()?;
             Some(format!("{}.{}({})", text(receiver)?, method.text, args.join(", ")))
         }
+        ExprKind::Call { function, args } => {
+            let args = args.iter().map(argument).collect::<Option<Vec<_>>>()?;
+            Some(format!("{}({})", function.text, args.join(", ")))
+        }
         _ => None,
     }
 }

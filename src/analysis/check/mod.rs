@@ -3,6 +3,8 @@
 //! A [`Checker`] works on one node. It collects what it finds and goes on: what failed gets the error type, which
 //! meets with everything and is never reported again, also where a let, an emit or a column carries it on.
 
+mod aggregates;
+mod alike;
 mod calls;
 mod describe;
 mod expr;
@@ -11,6 +13,7 @@ mod operators;
 mod statements;
 pub mod unify;
 
+use self::aggregates::Group;
 use crate::analysis::hir::{self, Expr, ExprKind, Literal, Slot, Var};
 use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
@@ -47,6 +50,8 @@ pub(super) struct Checker<'a> {
     /// Whether every statement so far was parsed; a let may be missing if not.
     complete: bool,
     unknown: Vec<Unknown>,
+    /// Set if what is checked is about groups.
+    group: Option<Group>,
 }
 
 /// A name that nothing in scope has, with every place that uses it.
@@ -74,6 +79,7 @@ impl<'a> Checker<'a> {
             emits: Vec::new(),
             complete: true,
             unknown: Vec::new(),
+            group: None,
         }
     }
 

@@ -28,7 +28,7 @@ impl Checker<'_> {
     /// A bare name: a let, else a column, else an earlier emit. Reported as E203 when the node is done.
     pub(super) fn name(&mut self, name: &str, span: Span) -> Expr {
         match self.lookup(name, span) {
-            Some(expr) => expr,
+            Some(expr) => self.in_group(expr),
             None => {
                 self.note_unknown(name, span);
                 failed(span)
@@ -95,6 +95,7 @@ impl Checker<'_> {
         let Some(member) = path.get(1) else { return self.unknown_scope(scope, span) };
         let found = match scope.text.as_str() {
             "pipeline" => self.member(scope, member, &PIPELINE),
+            "source" if self.sees_groups() => return self.row_variable(member, span),
             "source" if SOURCE_LATER.contains(&member.text.as_str()) => {
                 return self.unsupported(span, &format!("`$source.{}` is", member.text));
             }
@@ -160,7 +161,7 @@ impl Checker<'_> {
     }
 
     fn note_unknown(&mut self, name: &str, span: Span) {
-        if !self.row.complete || !self.complete {
+        if !self.row.complete || !self.complete || self.unknown_shared(name) {
             return;
         }
         match self.unknown.iter_mut().find(|unknown| unknown.name == name) {
@@ -177,7 +178,7 @@ impl Checker<'_> {
         for (index, span) in spans.iter().enumerate() {
             diagnostic = diagnostic.label(*span, if index == 0 { "not known here" } else { "used here too" });
         }
-        let columns: Vec<&str> = self.row.schema.columns.iter().map(|column| column.name.as_str()).collect();
+        let columns: Vec<&str> = self.row.schema.visible().iter().map(|column| column.name.as_str()).collect();
         if columns.len() <= SHOWN_NAMES {
             diagnostic = diagnostic.note(there_are("column", &columns));
         }

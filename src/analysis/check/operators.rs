@@ -121,7 +121,7 @@ impl Checker<'_> {
         self.error(diagnostic);
     }
 
-    /// `== != < <= > >=`. `==` and `!=` are never null.
+    /// `== != < <= > >=`. `==` and `!=` are never null, but over groups, where nothing is known of a null.
     pub(super) fn compare(&mut self, op: BinaryOp, op_span: Span, left: Operand, right: Operand, span: Span) -> Expr {
         if left.0.ty.is_error() || right.0.ty.is_error() {
             return failed(span);
@@ -136,12 +136,13 @@ impl Checker<'_> {
             self.report_unordered(op, op_span, &left, &kind);
             return failed(span);
         }
-        let nullable = !equality && met.nullable;
+        let null_is_unknown = self.sees_groups();
+        let nullable = met.nullable && (!equality || null_is_unknown);
         let exact = matches!((&left.0.ty.kind, &right.0.ty.kind), (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int));
         let side = |expr: Expr| Box::new(if exact { expr } else { operand_of(expr, &kind) });
         let (left, right) = (side(left.0), side(right.0));
         Expr {
-            kind: ExprKind::Compare { null_is_unknown: false, op, left, right },
+            kind: ExprKind::Compare { null_is_unknown, op, left, right },
             ty: Type { kind: Kind::Bool, nullable },
             span,
         }
@@ -276,7 +277,7 @@ fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
 }
 
 /// How to make a number of a value of `kind` that meets one of kind `other`.
-fn to_number(kind: &Kind, other: &Kind, expr: &ast::Expr) -> Option<String> {
+pub(super) fn to_number(kind: &Kind, other: &Kind, expr: &ast::Expr) -> Option<String> {
     let shown = operand(expr);
     match kind {
         Kind::String if *other == Kind::Float => Some(format!("write `{shown}.to_float()`")),
@@ -367,14 +368,14 @@ fn constant(value: Literal, kind: Kind, span: Span) -> Expr {
     Expr { kind: ExprKind::Literal(value), ty: Type::of(kind), span }
 }
 
-fn is_number(kind: &Kind) -> bool {
+pub(super) fn is_number(kind: &Kind) -> bool {
     matches!(kind, Kind::Int | Kind::Float | Kind::Decimal { .. })
 }
 
-fn mixes_decimal_and_float(left: &Kind, right: &Kind) -> bool {
+pub(super) fn mixes_decimal_and_float(left: &Kind, right: &Kind) -> bool {
     matches!((left, right), (Kind::Decimal { .. }, Kind::Float) | (Kind::Float, Kind::Decimal { .. }))
 }
 
-fn this_is(ty: &Type) -> String {
+pub(super) fn this_is(ty: &Type) -> String {
     format!("this is {}", article(ty))
 }

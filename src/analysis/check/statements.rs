@@ -75,7 +75,7 @@ impl Checker<'_> {
     }
 
     fn whole_row(&self, span: Span) -> Vec<Expr> {
-        let columns = self.row.schema.columns.iter().enumerate();
+        let columns = self.row.schema.visible().iter().enumerate();
         columns.map(|(index, column)| Expr { kind: ExprKind::Column(index), ty: column.ty.clone(), span }).collect()
     }
 
@@ -123,11 +123,11 @@ impl Program {
     /// The output row and where each of its columns comes from.
     ///
     /// That is the input columns in their places, where an emit of the same name takes over, then the new names
-    /// in emit order; only the emitted ones if `keep_input` is false.
+    /// in emit order; only the emitted ones if `keep_input` is false. Hidden columns pass in any case.
     pub fn output(&self, input: &Row, keep_input: bool) -> (Row, Vec<OutputColumn>) {
         let mut schema = Schema { columns: Vec::new(), carries: keep_input && input.schema.carries };
         let mut origins = Vec::new();
-        for (index, column) in input.schema.columns.iter().enumerate() {
+        for (index, column) in input.schema.visible().iter().enumerate() {
             match self.last_emit(&column.name) {
                 Some(slot) => {
                     schema.columns.push(self.column(slot));
@@ -146,6 +146,10 @@ impl Program {
                 schema.columns.push(self.column(slot));
                 origins.push(OutputColumn::Emit(slot));
             }
+        }
+        for (index, column) in input.schema.hidden() {
+            schema.columns.push(column.clone());
+            origins.push(OutputColumn::Input(index));
         }
         let complete = self.complete && (input.complete || !keep_input);
         (Row { schema, complete }, origins)

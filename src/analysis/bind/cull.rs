@@ -1,0 +1,82 @@
+//! Culls: groups, their rules, and the port of removed groups.
+
+use std::sync::Arc;
+
+use super::{Binder, Bound};
+use crate::analysis::check::{Checker, Row};
+use crate::analysis::hir::{Cull, CullRule, NodeKind};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::syntax::pipeline::ast;
+
+impl Binder<'_> {
+    pub(super) fn cull(&mut self, node: &ast::Node, cull: &ast::Cull, input: &Arc<Row>) -> Bound {
+        let name = &node.name.value;
+        self.removed_to(node, cull);
+        let partition =
+            self.named_columns(&format!("`partition_by` of cull `{name}`"), &cull.partition_by.value, input);
+        let find = |name: &str| input.schema.position(name);
+        let order_by = self.sort_keys(&format!("`order_by` of cull `{name}`"), &cull.order_by, input, find);
+        if partition.unknown.is_empty() {
+            self.covers_key(node, cull, input);
+        }
+        self.rule_names(node, cull);
+        let place = format!("cull \"{name}\"");
+        let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let mut checker = checker.over_groups(partition.columns.clone(), partition.unknown);
+        let mut rules = Vec::with_capacity(cull.rules.len());
+        for rule in &cull.rules {
+            let what = format!("`drop_group_when` of rule `{}`", rule.name.value);
+            let predicate = checker.condition(&rule.predicate, &what);
+            rules.push(CullRule { name: rule.name.value.clone(), predicate, span: rule.predicate.span });
+        }
+        let kind = NodeKind::Cull(Cull {
+            partition_by: partition.columns,
+            hidden_keys: input.schema.hidden().map(|(position, _)| position).collect(),
+            order_by,
+            aggregates: checker.finish_groups(),
+            rules,
+        });
+        Bound { kind: Some(kind), rows: vec![Arc::clone(input); 2] }
+    }
+
+    /// The port of removed groups has a name of its own, without a dot.
+    fn removed_to(&mut self, node: &ast::Node, cull: &ast::Cull) {
+        let (name, port) = (&node.name.value, &cull.removed_to);
+        let (message, label, help) = if port.value.trim().is_empty() {
+            let message = format!("`removed_to` of cull `{name}` is empty");
+            (message, "names no port", format!("choose a name, such as `removed`: it is read as `{name}.removed`"))
+        } else if port.value == *name {
+            let message = format!("`removed_to` of cull `{name}` is the cull's own name");
+            let label = "the cull's name is its port of kept groups";
+            (message, label, format!("choose another name, such as `removed`: it is read as `{name}.removed`"))
+        } else if port.value.contains('.') {
+            let message = format!("`removed_to` of cull `{name}` has a dot in it: `{}`", port.value);
+            (message, "a dot separates node and port", format!("call it `{}`", port.value.replace('.', "_")))
+        } else {
+            return;
+        };
+        self.diagnostics.push(Diagnostic::error(Code::E200, message).label(port.span, label).help(help));
+    }
+
+    /// There are rules, and each has a name of its own.
+    fn rule_names(&mut self, node: &ast::Node, cull: &ast::Cull) {
+        let name = &node.name.value;
+        if cull.rules.is_empty() {
+            let diagnostic = Diagnostic::error(Code::E200, format!("cull `{name}` has no rules"))
+                .label(cull.rules_span, "removes nothing")
+                .help("add a rule: `{ name: many, drop_group_when: \"count(*) > 3\" }`");
+            self.diagnostics.push(diagnostic);
+        }
+        for (index, rule) in cull.rules.iter().enumerate() {
+            let Some(first) = cull.rules[..index].iter().find(|first| first.name.value == rule.name.value) else {
+                continue;
+            };
+            let message = format!("two rules of cull `{name}` are called `{}`", rule.name.value);
+            let diagnostic = Diagnostic::error(Code::E200, message)
+                .label(rule.name.span, "the second one")
+                .label(first.name.span, "the first one")
+                .help("give one of them another name");
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Correlation keys: what a source declares, what a node must keep together, and what this version refuses.
+
+use super::Binder;
+use crate::analysis::check::{Row, did_you_mean, list, there_are};
+use crate::analysis::hir::{Column, SourceColumn};
+use crate::analysis::types::Type;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
+use crate::syntax::pipeline::ast::{Cull, Node, NodeKind, Pipeline, Source};
+
+/// What the hidden column of a key field is called in front of the field's name.
+pub(super) const PREFIX: &str = "$ck.";
+
+impl Binder<'_> {
+    /// The columns of a source's key by position, and the hidden columns that carry it. Reports E153 for each field
+    /// that is not declared; its hidden column has the error type, which silences followers.
+    pub(super) fn correlation_key(
+        &mut self,
+        node: &Node,
+        source: &Source,
+        columns: &[SourceColumn],
+    ) -> (Vec<usize>, Vec<Column>) {
+        let mut positions = Vec::with_capacity(source.correlation_key.len());
+        let mut hidden = Vec::with_capacity(source.correlation_key.len());
+        for field in &source.correlation_key {
+            let position = columns.iter().position(|column| column.name == field.value);
+            match position {
+                Some(position) => positions.push(position),
+                None => self.not_declared(node, field, columns),
+            }
+            hidden.push(Column {
+                name: format!("{PREFIX}{}", field.value),
+                ty: position.map_or_else(Type::error, |position| columns[position].ty.clone()),
+                span: field.span,
+                hidden: true,
+            });
+        }
+        (positions, hidden)
+    }
+
+    fn not_declared(&mut self, node: &Node, field: &Spanned<String>, columns: &[SourceColumn]) {
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let message = format!(
+            "the correlation key of source `{}` names `{}`, which its `schema` does not declare",
+            node.name.value, field.value
+        );
+        let diagnostic = Diagnostic::error(Code::E153, message)
+            .label(field.span, "not a declared column")
+            .note(there_are("column", &names));
+        let diagnostic = did_you_mean(diagnostic, &field.value, field.span, names);
+        let help = format!("declare `{}` in the `schema`, or take it out of the key", field.value);
+        let help = diagnostic.help.is_none().then_some(help);
+        self.diagnostics.push(diagnostic.help_opt(help));
+    }
+
+    /// Reports E15C if a cull's groups could hold rows of several correlation groups: `partition_by` must name every
+    /// field of the keys that its rows carry.
+    pub(super) fn covers_key(&mut self, node: &Node, cull: &Cull, input: &Row) {
+        let named = |field: &str| cull.partition_by.value.iter().any(|name| name.value == field);
+        let keys = input.schema.hidden().map(|(_, column)| column).filter(|column| !column.ty.is_error());
+        let missing: Vec<(&str, &Column)> = keys
+            .map(|column| (column.name.strip_prefix(PREFIX).unwrap_or(&column.name), column))
+            .filter(|(field, _)| !named(field))
+            .collect();
+        let fields: Vec<&str> = missing.iter().map(|(field, _)| *field).collect();
+        if fields.is_empty() {
+            return;
+        }
+        let message = format!(
+            "`partition_by` of cull `{}` leaves out {}, so its groups could tear correlation groups apart",
+            node.name.value,
+            list(&fields)
+        );
+        let mut diagnostic = Diagnostic::error(Code::E15C, message)
+            .label(cull.partition_by.span, format!("needs {}, too", list(&fields)));
+        for (_, column) in &missing {
+            diagnostic = diagnostic.label(column.span, "belongs to the correlation key");
+        }
+        let lost: Vec<&str> = fields.into_iter().filter(|field| input.schema.position(field).is_none()).collect();
+        let help = if lost.is_empty() {
+            "add it to `partition_by`, or take `correlation_key` out of the source".to_owned()
+        } else {
+            format!("let {} reach this node, and add it to `partition_by`", list(&lost))
+        };
+        self.diagnostics.push(diagnostic.help(help));
+    }
+}
+
+/// Refuses keys under `strategy: continue` (E199): failing rows would have to take their group with them. Comes last,
+/// and only where nothing else is wrong.
+pub(super) fn refuse_continue(pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
+    if !pipeline.error_handling.continue_on_error || diagnostics.has_errors() {
+        return;
+    }
+    let keys = pipeline.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Source(source) => source.correlation_key.first(),
+        _ => None,
+    });
+    let keys: Vec<&Spanned<String>> = keys.collect();
+    if keys.is_empty() {
+        return;
+    }
+    let message = "a correlation key under `strategy: continue` is not run by this version yet";
+    let mut diagnostic = Diagnostic::error(Code::E199, message);
+    for key in keys {
+        diagnostic = diagnostic.label(key.span, "rows of one key are to pass or fail together");
+    }
+    if let Some(strategy) = pipeline.error_handling.strategy_span {
+        diagnostic = diagnostic.label(strategy, "sets aside rows that fail");
+    }
+    diagnostics.push(diagnostic.help("`strategy: fail_fast` runs it; without `correlation_key`, `continue` does, too"));
+}

@@ -1,0 +1,265 @@
+//! Expressions over groups: what a cull's predicate may say.
+//!
+//! Such an expression has two zones. The argument of an aggregate sees one row of the input, as in a transform. What
+//! stands around the aggregates sees one row for a whole group: the columns that all rows of a group share, then the
+//! results of the aggregates. Equal aggregates are computed once.
+
+use super::alike::alike;
+use super::calls::{given, plain, plural};
+use super::describe::{Help, article, operand, with_help};
+use super::operators::{is_number, mixes_decimal_and_float, this_is, to_number};
+use super::unify::{convert, unify_kinds};
+use super::{Checker, failed};
+use crate::analysis::hir::{Aggregate, AggregateFunction, Expr, ExprKind, is_ordered};
+use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::ast::{self, Arg, Name};
+
+/// The names of the aggregates, in the order in which messages list them.
+pub(super) const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "collect", "weighted_avg"];
+
+/// What a checker of expressions over groups knows.
+pub(super) struct Group {
+    /// The input columns that all rows of a group share, by position.
+    shared: Vec<usize>,
+    /// Names that were to be shared but aren't known, which is reported.
+    unknown: Vec<String>,
+    /// The aggregates found so far.
+    aggregates: Vec<Aggregate>,
+    /// Whether what is checked stands in an aggregate's argument.
+    in_argument: bool,
+    /// Columns already reported as not shared.
+    reported: Vec<usize>,
+}
+
+impl Checker<'_> {
+    /// Makes it a checker of expressions over groups whose rows share these columns of the input. `unknown` are names
+    /// of shared columns that were not found, and are reported.
+    pub fn over_groups(mut self, shared: Vec<usize>, unknown: Vec<String>) -> Self {
+        self.group = Some(Group { shared, unknown, aggregates: Vec::new(), in_argument: false, reported: Vec::new() });
+        self
+    }
+
+    /// Ends the work like [`Checker::finish`], and gives the aggregates that the expressions read.
+    pub fn finish_groups(mut self) -> Vec<Aggregate> {
+        let group = self.group.take();
+        self.finish();
+        group.map(|group| group.aggregates).unwrap_or_default()
+    }
+
+    /// Whether what is checked sees groups instead of rows.
+    pub(super) fn sees_groups(&self) -> bool {
+        self.group.as_ref().is_some_and(|group| !group.in_argument)
+    }
+
+    /// Whether the name was to be a shared column, and is reported as unknown.
+    pub(super) fn unknown_shared(&self, name: &str) -> bool {
+        self.group.as_ref().is_some_and(|group| group.unknown.iter().any(|unknown| unknown == name))
+    }
+
+    /// What a bare column of the input is where groups are seen; E200 if its rows differ within a group.
+    pub(super) fn in_group(&mut self, column: Expr) -> Expr {
+        let ExprKind::Column(position) = column.kind else { return column };
+        let Some(group) = self.group.as_mut().filter(|group| !group.in_argument) else { return column };
+        if let Some(index) = group.shared.iter().position(|shared| *shared == position) {
+            return Expr { kind: ExprKind::Column(index), ..column };
+        }
+        if group.unknown.is_empty() && !group.reported.contains(&position) && !column.ty.is_error() {
+            group.reported.push(position);
+            self.report_not_shared(position, &column);
+        }
+        failed(column.span)
+    }
+
+    fn report_not_shared(&mut self, position: usize, column: &Expr) {
+        let name = &self.row.schema.columns[position].name;
+        let example = if is_number(&column.ty.kind) { "sum" } else { "max" };
+        let message = format!("`{name}` can differ within a group, so it has no value of its own in {}", self.place);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(column.span, "has a value for each row")
+            .help(format!("use it in an aggregate such as `{example}({name})`, or add it to `partition_by`"));
+        self.error(diagnostic);
+    }
+
+    /// Reports a variable of a single row where groups are seen.
+    pub(super) fn row_variable(&mut self, member: &Name, span: Span) -> Expr {
+        let written = format!("$source.{}", member.text);
+        let message = format!("`{written}` belongs to a row, and a group has many");
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(span, "has a value for each row")
+            .help(format!("use it in an aggregate, such as `max({written})`"));
+        self.error(diagnostic);
+        failed(span)
+    }
+
+    /// A call of one of [`AGGREGATES`].
+    pub(super) fn aggregate(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
+        let Some(group) = &mut self.group else { return self.row_level(function, span) };
+        if group.in_argument {
+            return self.nested(function, span);
+        }
+        group.in_argument = true;
+        let checked: Vec<Expr> = match args {
+            [Arg::Star(_)] if function.text == "count" => Vec::new(),
+            args => args.iter().map(|arg| self.argument(arg, function)).collect(),
+        };
+        if let Some(group) = &mut self.group {
+            group.in_argument = false;
+        }
+        let which = which(&function.text, checked.len());
+        if !self.aggregate_count_fits(which, function, checked.len()) || checked.iter().any(|arg| arg.ty.is_error()) {
+            return failed(span);
+        }
+        let args_ast: Vec<Option<&ast::Expr>> = args.iter().map(plain).collect();
+        match self.typed_aggregate(which, function, checked, &args_ast) {
+            Some((args, ty)) => self.result_of(Aggregate { function: which, args, ty, span }),
+            None => failed(span),
+        }
+    }
+
+    /// The column that holds the result; the same one for aggregates that say the same.
+    fn result_of(&mut self, aggregate: Aggregate) -> Expr {
+        let group = self.group.as_mut().expect("only a checker of groups comes here");
+        let (ty, span) = (aggregate.ty.clone(), aggregate.span);
+        let same = |other: &Aggregate| {
+            let pairs = || other.args.iter().zip(&aggregate.args);
+            other.function == aggregate.function && pairs().all(|(left, right)| alike(left, right))
+        };
+        let index = group.aggregates.iter().position(same).unwrap_or(group.aggregates.len());
+        if index == group.aggregates.len() {
+            group.aggregates.push(aggregate);
+        }
+        Expr { kind: ExprKind::Column(group.shared.len() + index), ty, span }
+    }
+
+    fn row_level(&mut self, function: &Name, span: Span) -> Expr {
+        let message = format!("aggregate function `{}` is not allowed in a row-level transform", function.text);
+        let diagnostic = Diagnostic::error(Code::E200, message).label(function.span, "sees one row only");
+        let note = "aggregates belong into nodes that see whole groups, such as a cull";
+        self.error(diagnostic.note(note));
+        failed(span)
+    }
+
+    fn nested(&mut self, function: &Name, span: Span) -> Expr {
+        let message = format!("the aggregate `{}` stands inside of another one", function.text);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(function.span, "an argument is computed for each row, and a row has no aggregates")
+            .help("let the argument use columns only");
+        self.error(diagnostic);
+        failed(span)
+    }
+
+    fn aggregate_count_fits(&mut self, which: AggregateFunction, function: &Name, count: usize) -> bool {
+        let (wanted, fits, form) = match which {
+            AggregateFunction::CountRows | AggregateFunction::Count => {
+                (format!("at most {}", plural(1)), count <= 1, "count(*)` or `count(value)")
+            }
+            AggregateFunction::WeightedAvg => (plural(2), count == 2, "weighted_avg(value, weight)"),
+            _ => (plural(1), count == 1, ""),
+        };
+        if fits {
+            return true;
+        }
+        let name = &function.text;
+        let form = if form.is_empty() { format!("{name}(value)") } else { form.to_owned() };
+        let diagnostic = Diagnostic::error(Code::E200, format!("`{name}` takes {wanted}, {}", given(count)))
+            .label(function.span, format!("takes {wanted}"))
+            .help(format!("its form is `{form}`"));
+        self.error(diagnostic);
+        false
+    }
+
+    /// The arguments in the kinds that are aggregated, and the type of the result. `None`, reported, if they don't fit.
+    fn typed_aggregate(
+        &mut self,
+        which: AggregateFunction,
+        function: &Name,
+        args: Vec<Expr>,
+        args_ast: &[Option<&ast::Expr>],
+    ) -> Option<(Vec<Expr>, Type)> {
+        let args: Vec<Expr> = args.into_iter().map(typed_null).collect();
+        let fits = |arg: &Expr| match which {
+            AggregateFunction::Sum | AggregateFunction::Avg | AggregateFunction::WeightedAvg => is_number(&arg.ty.kind),
+            AggregateFunction::Min | AggregateFunction::Max => is_ordered(&arg.ty.kind) || arg.ty.kind == Kind::Bool,
+            AggregateFunction::CountRows | AggregateFunction::Count | AggregateFunction::Collect => true,
+        };
+        let wrong: Vec<_> = args.iter().zip(args_ast).filter(|(arg, _)| !fits(arg)).collect();
+        for (arg, arg_ast) in &wrong {
+            self.wrong_argument(which, function, arg, **arg_ast);
+        }
+        if !wrong.is_empty() {
+            return None;
+        }
+        let args = if which == AggregateFunction::WeightedAvg { self.weighted(function, args)? } else { args };
+        let ty = result_type(which, args.first().map(|arg| &arg.ty.kind));
+        Some((args, ty))
+    }
+
+    fn wrong_argument(&mut self, which: AggregateFunction, function: &Name, arg: &Expr, arg_ast: Option<&ast::Expr>) {
+        let ordered = matches!(which, AggregateFunction::Min | AggregateFunction::Max);
+        let wanted = if ordered { "values that have an order" } else { "a number" };
+        let message = format!("`{}` needs {wanted}, not {}", function.text, article(&arg.ty));
+        let diagnostic = Diagnostic::error(Code::E200, message).label(arg.span, this_is(&arg.ty));
+        let shown = arg_ast.map_or_else(|| "(…)".to_owned(), operand);
+        let help = match arg.ty.kind {
+            Kind::Any => Help::say(format!("say what it is, for instance `{shown}.to_float()`")),
+            _ if ordered => None,
+            _ => arg_ast.and_then(|arg_ast| Help::say(to_number(&arg.ty.kind, &Kind::Null, arg_ast)?)),
+        };
+        self.error(with_help(diagnostic, help));
+    }
+
+    /// Value and weight in one kind: a decimal never meets a float.
+    fn weighted(&mut self, function: &Name, args: Vec<Expr>) -> Option<Vec<Expr>> {
+        let (left, right) = (&args[0], &args[1]);
+        if mixes_decimal_and_float(&left.ty.kind, &right.ty.kind) {
+            let message = format!("`{}` can't mix a decimal and a float", function.text);
+            let diagnostic = Diagnostic::error(Code::E200, message)
+                .label(right.span, this_is(&right.ty))
+                .label(left.span, this_is(&left.ty))
+                .help("convert one of them with `to_decimal()` or `to_float()`");
+            self.error(diagnostic);
+            return None;
+        }
+        let kind = unify_kinds(&left.ty.kind, &right.ty.kind)?;
+        let in_kind = |arg: Expr| match (&arg.ty.kind, &kind) {
+            (Kind::Decimal { .. }, Kind::Decimal { .. }) => arg,
+            (Kind::Int, Kind::Decimal { .. }) => convert(arg, &Kind::Decimal { scale: Some(0) }),
+            _ => convert(arg, &kind),
+        };
+        Some(args.into_iter().map(in_kind).collect())
+    }
+}
+
+/// The aggregate called so with this many arguments.
+fn which(name: &str, args: usize) -> AggregateFunction {
+    match name {
+        "count" if args == 0 => AggregateFunction::CountRows,
+        "count" => AggregateFunction::Count,
+        "sum" => AggregateFunction::Sum,
+        "avg" => AggregateFunction::Avg,
+        "min" => AggregateFunction::Min,
+        "max" => AggregateFunction::Max,
+        "collect" => AggregateFunction::Collect,
+        _ => AggregateFunction::WeightedAvg,
+    }
+}
+
+/// A value that is always null as a null int, so that every column of values has a kind.
+fn typed_null(arg: Expr) -> Expr {
+    if arg.ty.kind == Kind::Null { convert(arg, &Kind::Int) } else { arg }
+}
+
+/// Nothing but a count and a list has a value where no row has one.
+fn result_type(which: AggregateFunction, arg: Option<&Kind>) -> Type {
+    let kind = arg.cloned().unwrap_or(Kind::Int);
+    match which {
+        AggregateFunction::CountRows | AggregateFunction::Count => Type::of(Kind::Int),
+        AggregateFunction::Collect => Type::of(Kind::Array(Box::new(kind))),
+        AggregateFunction::Sum | AggregateFunction::Min | AggregateFunction::Max => Type::nullable(kind),
+        AggregateFunction::Avg | AggregateFunction::WeightedAvg => Type::nullable(match kind {
+            Kind::Decimal { .. } => Kind::Decimal { scale: None },
+            _ => Kind::Float,
+        }),
+    }
+}
