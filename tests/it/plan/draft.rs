@@ -1,0 +1,246 @@
+//! Random pipelines, wired every way the language allows: stages deliver the rows that the nodes promise, in order.
+//!
+//! What a node promises is said here on whole streams; the plan's stages are walked row by row, as a run would.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clinker::analysis::hir::{
+    Aggregate, AggregateFunction, Cull, CullRule, Expr, ExprKind, Merge, MergeMode, Node, NodeId, NodeKind, Pipeline,
+    Port, PortRef, Route, Schema, SortKey, Statement,
+};
+use clinker::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
+use proptest::prelude::*;
+
+use super::passes::plan;
+use super::pipelines;
+
+/// A row: its source and its number there.
+type Row = (u32, u32);
+
+/// A node to be: its kind, and which ports it reads, counted around among those there are.
+type Draft = (u8, Vec<usize>);
+
+/// Builds pipelines from the parts of one that was checked.
+struct Parts {
+    pipeline: Pipeline,
+    schema: Arc<Schema>,
+    condition: Expr,
+}
+
+impl Parts {
+    fn new() -> Self {
+        let (pipeline, _) = pipelines::chain();
+        let schema = pipeline.nodes[0].ports[0].schema.clone();
+        let NodeKind::Transform(filter) = &pipeline.nodes[2].kind else { unreachable!("it is a transform") };
+        let Some(Statement::Filter(condition)) = filter.statements.first() else { unreachable!("it filters") };
+        Self { condition: condition.clone(), schema, pipeline }
+    }
+
+    /// The drafted nodes, then a sink for the last port and some others.
+    fn build(&self, drafts: &[Draft]) -> Pipeline {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut ports: Vec<(NodeId, usize)> = Vec::new();
+        for (kind, reads) in drafts {
+            let id = NodeId(nodes.len() as u32);
+            let reads: Vec<_> = reads.iter().map(|read| ports.get(read % ports.len().max(1)).copied()).collect();
+            let Some(node) = self.node(id, *kind, &reads.into_iter().flatten().collect::<Vec<_>>()) else { continue };
+            ports.extend((0..node.ports.len()).map(|port| (id, port)));
+            nodes.push(node);
+        }
+        for port in ports.iter().rev().step_by(3) {
+            let sorted = nodes.len() % 2 == 0;
+            nodes.push(self.sink(nodes.len(), *port, sorted));
+        }
+        Pipeline { nodes, ..self.pipeline.clone() }
+    }
+
+    fn node(&self, id: NodeId, kind: u8, reads: &[(NodeId, usize)]) -> Option<Node> {
+        let (kind, ports, most) = match (kind, reads) {
+            (0, _) | (_, []) => (self.source(kind == 1), 1, 0),
+            (1, _) => (self.pipeline.nodes[2].kind.clone(), 1, 1),
+            (2, _) => (NodeKind::Route(Route { conditions: vec![self.condition.clone(); 2], inclusive: false }), 3, 1),
+            (3, _) => (NodeKind::Cull(self.cull()), 2, 1),
+            (4, _) => (self.merge(MergeMode::Interleave, reads.len()), 1, reads.len()),
+            _ => (self.merge(MergeMode::Concat, reads.len()), 1, reads.len()),
+        };
+        let span = self.pipeline.nodes[0].span;
+        let port = |position: usize| Port {
+            name: (position > 0 || matches!(kind, NodeKind::Route(_))).then(|| format!("p{position}")),
+            span,
+            schema: self.schema.clone(),
+        };
+        Some(Node {
+            name: format!("n{}", id.0),
+            span,
+            inputs: reads.iter().take(most).map(|(node, port)| PortRef { node: *node, port: *port, span }).collect(),
+            ports: (0..ports).map(port).collect(),
+            kind,
+        })
+    }
+
+    fn source(&self, ordered: bool) -> NodeKind {
+        let NodeKind::Source(mut source) = self.pipeline.nodes[0].kind.clone() else { unreachable!("it is a source") };
+        source.sort_order = if ordered { vec![newest_first()] } else { Vec::new() };
+        NodeKind::Source(source)
+    }
+
+    fn merge(&self, mode: MergeMode, inputs: usize) -> NodeKind {
+        let columns: Vec<_> = (0..self.schema.columns.len()).map(Some).collect();
+        NodeKind::Merge(Merge { mode, columns: vec![columns; inputs] })
+    }
+
+    fn cull(&self) -> Cull {
+        let column = Expr { kind: ExprKind::Column(1), ..self.condition.clone() };
+        let total = Aggregate {
+            function: AggregateFunction::Max,
+            ty: column.ty.clone(),
+            span: column.span,
+            args: vec![column],
+        };
+        let span = self.condition.span;
+        Cull {
+            partition_by: vec![0],
+            hidden_keys: Vec::new(),
+            order_by: Vec::new(),
+            aggregates: vec![total],
+            rules: vec![CullRule { name: "far".to_string(), predicate: self.condition.clone(), span }],
+        }
+    }
+
+    fn sink(&self, id: usize, (node, port): (NodeId, usize), sorted: bool) -> Node {
+        let mut sink = self.pipeline.nodes[3].clone();
+        let NodeKind::Sink(kind) = &mut sink.kind else { unreachable!("it is a sink") };
+        kind.sort_order = if sorted { vec![newest_first()] } else { Vec::new() };
+        sink.name = format!("n{id}");
+        sink.inputs[0] = PortRef { node, port, span: sink.span };
+        sink
+    }
+}
+
+fn newest_first() -> SortKey {
+    SortKey { column: 2, descending: true, nulls_first: false }
+}
+
+/// The port of three that a row takes.
+fn branch(row: &Row) -> usize {
+    (row.0 * 5 + row.1) as usize % 3
+}
+
+fn sort(rows: &mut [Row]) {
+    rows.sort_by_key(|row| std::cmp::Reverse(row.1));
+}
+
+/// Groups by the number's last bit, in order of appearance; the group of odd numbers is removed.
+fn cull(rows: &[Row]) -> Vec<(usize, Row)> {
+    let first = rows.first().map_or(0, |row| row.1 % 2);
+    let group = |bit: u32| rows.iter().filter(move |row| row.1 % 2 == bit).map(move |row| (bit as usize, *row));
+    group(first).chain(group(1 - first)).collect()
+}
+
+fn interleave(inputs: &[Vec<Row>]) -> Vec<Row> {
+    let longest = inputs.iter().map(Vec::len).max().unwrap_or_default();
+    (0..longest).flat_map(|turn| inputs.iter().filter_map(move |input| input.get(turn).copied())).collect()
+}
+
+fn read(source: u32) -> Vec<Row> {
+    (0..4 + source % 2).map(|number| (source, number)).collect()
+}
+
+/// The rows that a port promises.
+fn promised(pipeline: &Pipeline, reference: &PortRef) -> Vec<Row> {
+    let node = pipeline.node(reference.node);
+    let inputs = || node.inputs.iter().map(|input| promised(pipeline, input)).collect::<Vec<_>>();
+    match &node.kind {
+        NodeKind::Source(source) => {
+            let mut rows = read(reference.node.0);
+            if !source.sort_order.is_empty() {
+                sort(&mut rows);
+            }
+            rows
+        }
+        NodeKind::Transform(_) => inputs().concat(),
+        NodeKind::Route(_) => inputs().concat().into_iter().filter(|row| branch(row) == reference.port).collect(),
+        NodeKind::Cull(_) => {
+            let rows = cull(&inputs().concat());
+            rows.into_iter().filter(|(port, _)| *port == reference.port).map(|(_, row)| row).collect()
+        }
+        NodeKind::Merge(merge) if merge.mode == MergeMode::Concat => inputs().concat(),
+        NodeKind::Merge(_) => interleave(&inputs()),
+        NodeKind::Sink(sink) => {
+            let mut rows = inputs().concat();
+            if !sink.sort_order.is_empty() {
+                sort(&mut rows);
+            }
+            rows
+        }
+    }
+}
+
+/// Walks a plan's stages.
+struct Walk<'p> {
+    plan: &'p PhysicalPlan,
+    /// What buffers hold, by operator and input, and what sinks wrote.
+    held: BTreeMap<(OperatorId, usize), Vec<Row>>,
+}
+
+impl Walk<'_> {
+    fn run(plan: &PhysicalPlan) -> Walk<'_> {
+        let mut walk = Walk { plan, held: BTreeMap::new() };
+        for stage in &plan.stages {
+            for (port, row) in walk.driven(stage.driver) {
+                walk.hand_on(stage.driver, port, row);
+            }
+        }
+        walk
+    }
+
+    /// What a driver gives, by port.
+    fn driven(&self, id: OperatorId) -> Vec<(usize, Row)> {
+        let held = |input: usize| self.held.get(&(id, input)).cloned().unwrap_or_default();
+        let bare = |rows: Vec<Row>| rows.into_iter().map(|row| (0, row)).collect();
+        match &self.plan.operator(id).kind {
+            OperatorKind::Source(_) => bare(read(self.plan.operator(id).name[1..].parse().expect("a number"))),
+            OperatorKind::Cull(_) => cull(&held(0)),
+            OperatorKind::Sort(_) => {
+                let mut rows = held(0);
+                sort(&mut rows);
+                bare(rows)
+            }
+            OperatorKind::Merge(merge) => bare(interleave(&(0..merge.inputs.len()).map(held).collect::<Vec<_>>())),
+            _ => bare(held(0)),
+        }
+    }
+
+    fn hand_on(&mut self, id: OperatorId, port: usize, row: Row) {
+        let plan = self.plan;
+        for (consumer, edge) in plan.outputs(id).into_iter().filter(|(_, edge)| edge.port == port) {
+            match &plan.operator(consumer).kind {
+                OperatorKind::Transform(_) => self.hand_on(consumer, 0, row),
+                OperatorKind::Route(_) => self.hand_on(consumer, branch(&row), row),
+                OperatorKind::Merge(merge) if merge.rest.is_none() => self.hand_on(consumer, 0, row),
+                OperatorKind::Discard(_) => {}
+                _ => self.held.entry((consumer, edge.input)).or_default().push(row),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #[test]
+    fn stages_deliver_what_nodes_promise(
+        drafts in prop::collection::vec((0u8..8, prop::collection::vec(0usize..40, 0..4)), 1..9),
+    ) {
+        let pipeline = Parts::new().build(&drafts);
+        let planned = plan(&pipeline);
+        prop_assert_eq!(planned.to_string(), plan(&pipeline).to_string(), "plans never differ");
+        let walk = Walk::run(&planned);
+        for (id, operator) in planned.operators().filter(|(_, op)| matches!(op.kind, OperatorKind::Sink(_))) {
+            let node = NodeId(operator.name[1..].parse().expect("a number"));
+            let wanted = promised(&pipeline, &PortRef { node, port: 0, span: operator.span });
+            let written = walk.held.get(&(id, 0)).cloned().unwrap_or_default();
+            prop_assert_eq!(written, wanted, "rows of {}\n{}", operator.name, planned);
+        }
+    }
+}
