@@ -3,6 +3,7 @@
 //! `run` is the entry. It takes every decision from the plan; see `docs/src/architecture.md` for stages, blocks and
 //! the rules that keep output bytes the same for any number of threads.
 
+pub mod aggregate;
 pub mod batch;
 mod dlq;
 pub mod eval;

@@ -23,6 +23,7 @@ use crate::exec::batch::{Batch, Bitmap};
 use crate::exec::fault::Fault;
 use crate::exec::keys::Keys;
 
+pub(in crate::exec) use operators::wide;
 pub use route::Route;
 pub use transform::Transform;
 

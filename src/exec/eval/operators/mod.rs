@@ -7,4 +7,4 @@ pub mod convert;
 pub mod decimal;
 pub mod logic;
 pub mod sides;
-mod wide;
+pub mod wide;

@@ -26,7 +26,8 @@ fn scaled((mantissa, scale): (i128, u8), wanted: u8) -> i256 {
     i256::from_i128(mantissa).wrapping_mul(power_of_ten(wanted - scale))
 }
 
-fn fitted(value: i256, scale: u8) -> Option<(i128, u8)> {
+/// The decimal `value` / 10^`scale` with as many places as fit.
+pub fn fitted(value: i256, scale: u8) -> Option<(i128, u8)> {
     (0..=scale.min(MAX_SCALE)).rev().find_map(|wanted| {
         let mantissa = in_96_bits(rounded_quotient(value, power_of_ten(scale - wanted)))?;
         Some((mantissa, wanted))
@@ -61,6 +62,31 @@ fn fraction(left: (i128, u8), right: (i128, u8), places: u8) -> Option<(i256, i2
     }
 }
 
+/// `dividend` / `divisor` with at least `least` places if that is exact, else with as many as fit. The divisor is
+/// positive and below 2^250, the dividend above -2^255.
+pub fn divided(dividend: i256, divisor: i256, least: u8) -> Option<(i128, u8)> {
+    let (ten, negative) = (i256::from_i128(10), dividend.is_negative());
+    let magnitude = dividend.wrapping_abs();
+    let mut quotient = in_96_bits(magnitude.wrapping_div(divisor))?;
+    let mut rest = magnitude.wrapping_rem(divisor);
+    let mut places = 0;
+    while places < MAX_SCALE && (rest != i256::ZERO || places < least) {
+        let part = rest.wrapping_mul(ten);
+        let digit = part.wrapping_div(divisor).as_i128();
+        let Some(longer) = in_96_bits(i256::from_i128(quotient * 10 + digit)) else { break };
+        (quotient, rest, places) = (longer, part.wrapping_rem(divisor), places + 1);
+    }
+    let beyond_half = rest.cmp(&divisor.wrapping_sub(rest));
+    if beyond_half.is_gt() || (beyond_half.is_eq() && quotient % 2 != 0) {
+        quotient += 1;
+    }
+    if quotient.unsigned_abs() > MAX_MANTISSA {
+        // Only the largest mantissa is rounded out of range; a place less has room for it.
+        (quotient, places) = (quotient / 10 + i128::from(quotient % 10 >= 5), places.checked_sub(1)?);
+    }
+    Some((if negative { -quotient } else { quotient }, places))
+}
+
 fn rounded_quotient(value: i256, unit: i256) -> i256 {
     let quotient = value.wrapping_div(unit);
     let rest = value.wrapping_sub(quotient.wrapping_mul(unit)).wrapping_abs();
@@ -80,7 +106,7 @@ fn in_96_bits(value: i256) -> Option<i128> {
 }
 
 /// 10 to the `exponent`, which is at most 56.
-fn power_of_ten(exponent: u8) -> i256 {
+pub fn power_of_ten(exponent: u8) -> i256 {
     let part = |exponent: u8| i256::from_i128(crate::exec::value::power_of_ten(exponent));
     let first = exponent.min(MAX_SCALE);
     part(first).wrapping_mul(part(exponent - first))

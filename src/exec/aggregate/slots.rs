@@ -1,0 +1,152 @@
+//! One state for each group, and columns made from them.
+
+use arrow_buffer::NullBuffer;
+
+use super::{Finished, GroupFault};
+use crate::analysis::types::Kind;
+use crate::exec::batch::Column;
+use crate::exec::value::Value;
+
+/// One state for each group; new groups begin with the default.
+#[derive(Default)]
+pub struct Slots<S> {
+    states: Vec<S>,
+    /// Bytes that the states hold elsewhere.
+    pub heap: u64,
+}
+
+/// Fewest groups that there is room for.
+const FEWEST: usize = 16;
+
+impl<S: Default> Slots<S> {
+    /// Makes room for `count` groups.
+    pub fn grow(&mut self, count: usize) {
+        if count > self.states.capacity() {
+            self.states.reserve_exact(self.next_capacity(count) - self.states.len());
+        }
+        if count > self.states.len() {
+            self.states.resize_with(count, S::default);
+        }
+    }
+
+    /// What is held, in bytes.
+    pub fn bytes(&self) -> u64 {
+        (self.states.capacity() * size_of::<S>()) as u64 + self.heap
+    }
+
+    /// The most that is held while there is made room for `count` groups: old and new states at once.
+    pub fn bound(&self, count: usize) -> u64 {
+        let moved = if count > self.states.capacity() { self.next_capacity(count) } else { 0 };
+        self.bytes() + (moved * size_of::<S>()) as u64
+    }
+
+    /// The state of a group.
+    #[inline]
+    pub fn of(&mut self, group: u32) -> &mut S {
+        &mut self.states[group as usize]
+    }
+
+    /// The states of `count` groups.
+    pub fn finish(mut self, count: usize) -> Vec<S> {
+        self.grow(count);
+        self.states
+    }
+
+    fn next_capacity(&self, count: usize) -> usize {
+        count.max(2 * self.states.capacity()).max(FEWEST)
+    }
+}
+
+/// Calls `visit` with each row that is not null.
+#[inline]
+pub fn for_each_valid(column: &Column, visit: impl FnMut(usize)) {
+    match column.validity() {
+        None => (0..column.len()).for_each(visit),
+        Some(validity) => validity.inner().set_indices().for_each(visit),
+    }
+}
+
+/// Values and which of them are not null.
+pub fn unzip<T: Default>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Option<NullBuffer>) {
+    let mut valid = Vec::new();
+    let values = values.map(|value| {
+        valid.push(value.is_some());
+        value.unwrap_or_default()
+    });
+    let values = values.collect();
+    let validity = NullBuffer::from(valid);
+    (values, Some(validity).filter(|validity| validity.null_count() > 0))
+}
+
+/// Collects one result a group, and the groups that have none.
+#[derive(Default)]
+pub struct Results<T> {
+    values: Vec<Option<T>>,
+    faults: Vec<GroupFault>,
+}
+
+impl<T: Default> Results<T> {
+    /// The results of the groups in order.
+    pub fn of<S>(states: Vec<S>, mut result: impl FnMut(S) -> Result<Option<T>, String>) -> Self {
+        let mut results = Self { values: Vec::with_capacity(states.len()), faults: Vec::new() };
+        for (group, state) in states.into_iter().enumerate() {
+            let value = result(state).unwrap_or_else(|message| {
+                results.faults.push(GroupFault { group: group as u32, message });
+                None
+            });
+            results.values.push(value);
+        }
+        results
+    }
+
+    /// The column that `make` makes of the values and which of them are not null.
+    pub fn column(self, make: impl FnOnce(Vec<T>, Option<NullBuffer>) -> Column) -> Finished {
+        let (values, validity) = unzip(self.values.into_iter());
+        Finished { column: make(values, validity), faults: self.faults }
+    }
+}
+
+impl Results<(i128, u8)> {
+    /// A decimal column.
+    pub fn decimals(self) -> Finished {
+        self.column(|values, validity| {
+            let (mantissas, scales) = values.into_iter().unzip();
+            Column::scaled_decimals(mantissas, scales, validity)
+        })
+    }
+}
+
+impl Results<Value> {
+    /// A column of `kind`, of which all values must be.
+    pub fn values(self, kind: &Kind) -> Finished {
+        let values: Vec<Value> = self.values.into_iter().map(|value| value.unwrap_or(Value::Null)).collect();
+        Finished { column: Column::from_values(kind, &values), faults: self.faults }
+    }
+}
+
+impl Default for Value {
+    /// Null.
+    fn default() -> Self {
+        Value::Null
+    }
+}
+
+/// The message of a value that has no place in an aggregate.
+pub fn mismatch(expected: &str, found: &str) -> String {
+    format!("type mismatch: expected {expected}, got {found}")
+}
+
+/// Whether a group's rows begin; for counts of at most `i64::MAX`.
+pub fn as_int(count: u64) -> i64 {
+    i64::try_from(count).expect("rows are counted far below 2^63")
+}
+
+/// Heap bytes of a text column's texts.
+pub fn text_bytes(column: &Column) -> u64 {
+    match column {
+        Column::String(a) => a.lengths().map(u64::from).sum(),
+        Column::Any(a) => a.lengths().map(u64::from).sum(),
+        Column::List(a) => text_bytes(&a.elements) + 16 * a.elements.len() as u64,
+        column => 16 * column.len() as u64,
+    }
+}

@@ -1,0 +1,190 @@
+//! `sum(e)` and `avg(e)`.
+
+use super::any_sum::{AnySum, DECIMAL_OVERFLOW, INTEGER_OVERFLOW};
+use super::decimal_sum::DecimalSum;
+use super::float_sum::FloatSum;
+use super::slots::{Results, Slots, for_each_valid};
+use super::wide_float::WideFloat;
+use super::{Finished, RowOrder, State};
+use crate::analysis::types::Kind;
+use crate::exec::batch::Column;
+use crate::exec::value::Value;
+
+/// What is made of a sum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Result {
+    /// The sum itself.
+    Sum,
+    /// The sum divided by the number of values.
+    Mean,
+}
+
+/// The state for arguments of `kind`; a result of values of unknown types is of the kind `any`.
+pub fn state(kind: &Kind, result: Result, any: Kind) -> Box<dyn State> {
+    match kind {
+        Kind::Int => Box::new(Sums::<i128>::new(result, Kind::Int)),
+        Kind::Float => Box::new(Sums::<FloatSum>::new(result, Kind::Float)),
+        Kind::Decimal { .. } => Box::new(Sums::<DecimalSum>::new(result, kind.clone())),
+        _ => Box::new(Sums::<AnySum>::new(result, any)),
+    }
+}
+
+/// A sum for each group, with the number of its values.
+struct Sums<S> {
+    result: Result,
+    kind: Kind,
+    slots: Slots<(S, u64)>,
+}
+
+/// An exact sum.
+trait Sum: Default + Send {
+    /// Most bytes that adding one value can take elsewhere.
+    const MOST_HEAP: u64;
+
+    /// Adds a column's values that are not null to the sums that `slots` has for their groups.
+    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>);
+
+    /// What the sums come to; a group without values has null.
+    fn results(states: Vec<(Self, u64)>, result: Result, kind: &Kind) -> Finished;
+}
+
+impl<S: Sum> Sums<S> {
+    fn new(result: Result, kind: Kind) -> Self {
+        Self { result, kind, slots: Slots::default() }
+    }
+}
+
+impl<S: Sum> State for Sums<S> {
+    fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
+        self.slots.grow(count);
+        S::add_all(&args[0], groups, &mut self.slots);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.slots.bytes()
+    }
+
+    fn bound(&self, count: usize, args: &[Column]) -> u64 {
+        self.slots.bound(count) + args[0].len() as u64 * S::MOST_HEAP
+    }
+
+    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
+        S::results(self.slots.finish(order.count()), self.result, &self.kind)
+    }
+}
+
+/// The sum of fewer than 2^64 ints fits 128 bits.
+impl Sum for i128 {
+    const MOST_HEAP: u64 = 0;
+
+    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>) {
+        let Column::Int(a) = column else { return };
+        let values = a.values();
+        for_each_valid(column, |row| {
+            let (sum, count) = slots.of(groups[row]);
+            *sum += i128::from(values[row]);
+            *count += 1;
+        });
+    }
+
+    fn results(states: Vec<(Self, u64)>, result: Result, _kind: &Kind) -> Finished {
+        let some = |(sum, count): (i128, u64)| (count > 0).then_some((sum, count));
+        match result {
+            Result::Sum => Results::of(states, |state| match some(state) {
+                Some((sum, _)) => i64::try_from(sum).map(Some).map_err(|_| INTEGER_OVERFLOW.to_string()),
+                None => Ok(None),
+            })
+            .column(Column::ints),
+            Result::Mean => {
+                Results::of(states, |state| Ok(some(state).map(|(sum, count)| mean(sum, count)))).column(Column::floats)
+            }
+        }
+    }
+}
+
+/// A sum of ints divided by their number, correctly rounded.
+fn mean(sum: i128, count: u64) -> f64 {
+    const EXACT: u128 = 1 << 53;
+    if sum.unsigned_abs() <= EXACT && u128::from(count) <= EXACT {
+        return sum as f64 / count as f64;
+    }
+    let mut wide = WideFloat::default();
+    wide.add_int(sum);
+    wide.quotient(count)
+}
+
+impl Sum for FloatSum {
+    const MOST_HEAP: u64 = FloatSum::MOST_HEAP;
+
+    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>) {
+        let Column::Float(a) = column else { return };
+        let values = a.values();
+        let mut grown = 0;
+        for_each_valid(column, |row| {
+            let (sum, count) = slots.of(groups[row]);
+            grown += sum.add(values[row]);
+            *count += 1;
+        });
+        slots.heap += grown;
+    }
+
+    fn results(states: Vec<(Self, u64)>, result: Result, _kind: &Kind) -> Finished {
+        let value = |(sum, count): (FloatSum, u64)| {
+            let value = || if result == Result::Sum { sum.value() } else { sum.mean(count) };
+            Ok((count > 0).then(value))
+        };
+        Results::of(states, value).column(Column::floats)
+    }
+}
+
+impl Sum for DecimalSum {
+    const MOST_HEAP: u64 = DecimalSum::MOST_HEAP;
+
+    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>) {
+        let Column::Decimal(a) = column else { return };
+        let mut grown = 0;
+        for_each_valid(column, |row| {
+            let (sum, count) = slots.of(groups[row]);
+            grown += sum.add(a.mantissas.value(row), a.scales.at(row));
+            *count += 1;
+        });
+        slots.heap += grown;
+    }
+
+    fn results(states: Vec<(Self, u64)>, result: Result, _kind: &Kind) -> Finished {
+        let value = |(sum, count): (DecimalSum, u64)| {
+            if count == 0 {
+                return Ok(None);
+            }
+            let value = if result == Result::Sum { sum.value() } else { sum.mean(count) };
+            value.map(Some).ok_or_else(|| DECIMAL_OVERFLOW.to_string())
+        };
+        Results::of(states, value).decimals()
+    }
+}
+
+impl Sum for AnySum {
+    const MOST_HEAP: u64 = AnySum::MOST_HEAP;
+
+    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>) {
+        let mut grown = 0;
+        for_each_valid(column, |row| {
+            let value = column.value(row);
+            if !value.is_null() {
+                let (sum, count) = slots.of(groups[row]);
+                grown += sum.add(&value);
+                *count += 1;
+            }
+        });
+        slots.heap += grown;
+    }
+
+    fn results(states: Vec<(Self, u64)>, result: Result, kind: &Kind) -> Finished {
+        let value = |(sum, count): (AnySum, u64)| match result {
+            _ if count == 0 => Ok(None),
+            Result::Sum => sum.value().map(Some),
+            Result::Mean => sum.mean(count).map(Some),
+        };
+        Results::<Value>::of(states, value).values(kind)
+    }
+}
