@@ -1,5 +1,7 @@
 //! The pipeline with every name resolved, a type on every expression and a schema on every port.
 
+mod walk;
+
 use std::sync::Arc;
 
 use crate::analysis::functions::Function;
