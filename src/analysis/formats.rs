@@ -8,6 +8,14 @@ use std::ops::Range;
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime};
 
+/// What a date is read by if neither its column nor the pipeline names a format.
+pub const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y"];
+
+/// What a date_time is read by if neither its column nor the pipeline names a format. Seconds may carry a fraction in
+/// each; `%+` is RFC 3339.
+pub const DATE_TIME_FORMATS: [&str; 5] =
+    ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%+"];
+
 /// What is wrong with a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {

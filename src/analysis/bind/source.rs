@@ -7,17 +7,12 @@ use super::declared::column_type;
 use super::settings::{check_date_format, date_format_use};
 use super::{Binder, Bound, paths};
 use crate::analysis::check::Row;
-use crate::analysis::formats::{Fault, FormatUse, check_glob, check_regex};
+use crate::analysis::formats::{DATE_FORMATS, DATE_TIME_FORMATS, Fault, FormatUse, check_glob, check_regex};
 use crate::analysis::hir::{Column, Matcher, NodeKind, Schema, Source, SourceColumn};
 use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::pipeline::ast::{self, OnUnmapped, SchemaColumn};
-
-const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y"];
-/// `%+` reads RFC 3339.
-const DATE_TIME_FORMATS: [&str; 5] =
-    ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%+"];
 
 impl Binder<'_> {
     pub(super) fn source(&mut self, node: &ast::Node, source: &ast::Source) -> Bound {
