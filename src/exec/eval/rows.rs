@@ -2,7 +2,7 @@
 //!
 //! Text results are appended to one buffer for all rows, and what fits a view is moved into it, so no row allocates.
 
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 use super::error::{Error, Faults};
 use super::live::Live;
@@ -158,7 +158,7 @@ const LONGEST: usize = 1 << 30;
 /// Builds a string column: texts of up to twelve bytes in their views, others in shared buffers.
 pub struct Texts {
     views: Vec<u128>,
-    full: Vec<Vec<u8>>,
+    full: Vec<Buffer>,
     current: String,
 }
 
@@ -172,7 +172,7 @@ impl Texts {
     #[inline]
     pub fn set(&mut self, row: usize, append: impl FnOnce(&mut String) -> Result<bool, Error>) -> Result<bool, Error> {
         if self.current.len() > BUFFER {
-            self.full.push(std::mem::take(&mut self.current).into_bytes());
+            self.full.push(Buffer::from_vec(std::mem::take(&mut self.current).into_bytes()));
         }
         let start = self.current.len();
         let valid = append(&mut self.current);
@@ -191,7 +191,7 @@ impl Texts {
     /// The column.
     pub fn finish(mut self, validity: Option<NullBuffer>) -> Column {
         if !self.current.is_empty() {
-            self.full.push(self.current.into_bytes());
+            self.full.push(Buffer::from_vec(self.current.into_bytes()));
         }
         // SAFETY: each view was made by `view` from a whole text in the buffer it names, and buffers only grow.
         unsafe { Column::string_views(self.views, self.full, validity) }
