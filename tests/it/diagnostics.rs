@@ -1,10 +1,12 @@
 //! How findings are shown, and that every code is documented.
 
+use std::path::Path;
+
 use clinker::diagnostics::render::{json, rich, short};
 use clinker::diagnostics::{Code, Diagnostic, FileId, SourceMap, Span};
 use proptest::prelude::*;
 
-use crate::support::{assert_snapshot, path};
+use crate::support::{assert_snapshot, files_below, path};
 
 /// The span of the `nth` (from 0) appearance of `needle` in a file.
 fn find(sources: &SourceMap, file: FileId, needle: &str, nth: usize) -> Span {
@@ -146,6 +148,35 @@ fn codes_are_unique_and_parse_back() {
         assert!(seen.insert(code.as_str()), "{code} is registered twice");
         assert_eq!(code.as_str().parse(), Ok(*code));
     }
+}
+
+/// Every code is reported somewhere in the program, and some case or snapshot shows it as a user would see it.
+#[test]
+fn every_code_is_used_and_shown() {
+    let registry = path("src/diagnostics/codes.rs");
+    let is_source = |path: &Path| path.extension().is_some_and(|end| end == "rs") && path != registry;
+    let program = texts(&path("src"), &is_source);
+    // Left out is what shows codes that nothing reported: made-up findings, and the pages themselves.
+    let made_up = ["snapshots/diagnostics", "snapshots/cli/explain-list.snap", "snapshots/cli/explain-code.snap"];
+    let shows = |file: &Path| !made_up.iter().any(|made_up| file.starts_with(path(made_up)));
+    let shown = texts(&path("tests/cases/run"), &shows) + &texts(&path("snapshots"), &shows);
+    for code in Code::ALL {
+        let is_used = program.match_indices(&format!("Code::{code:?}")).any(|(at, name)| {
+            program[at + name.len()..].chars().next().is_none_or(|next| !next.is_alphanumeric() && next != '_')
+        });
+        assert!(is_used, "nothing reports {code}");
+        let is_shown = shown.contains(&format!("[{code}]: ")) || shown.contains(&format!("\n{code}: "));
+        assert!(is_shown, "no case and no snapshot shows {code}");
+    }
+}
+
+/// The texts of all files below a folder that are wanted, one behind the other.
+fn texts(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> String {
+    let mut all = String::new();
+    for file in files_below(folder).iter().filter(|file| wanted(file)) {
+        all += &String::from_utf8_lossy(&std::fs::read(file).expect("a file can be read"));
+    }
+    all
 }
 
 /// Every code has a page whose title names it, long enough to say something, and stands in the table of all codes.
