@@ -186,6 +186,8 @@ pub struct SourceColumn {
     pub name: String,
     /// The header it is read from.
     pub header: String,
+    /// Where that header is named.
+    pub header_span: Span,
     /// How its text is read. The scale of a decimal is the declared one.
     pub ty: Type,
     /// The strftime formats tried in order, for a date or date_time.

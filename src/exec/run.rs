@@ -15,6 +15,7 @@ use super::stages::{self, Finisher, Progress, StageTotals};
 use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
+use crate::plan::explain::layout::size;
 use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Stage};
 
 /// What a plan finds around it.
@@ -50,7 +51,8 @@ fn limit_too_low(plan: &PhysicalPlan) -> Option<Diagnostic> {
     let resident = memory::resident().filter(|resident| *resident > limit)?;
     let checked = plan.settings.backpressure != Backpressure::Spill;
     checked.then(|| {
-        let message = format!("the memory limit of {limit} bytes is below the program's own size of {resident} bytes");
+        let (limit, resident) = (size(limit), size(resident));
+        let message = format!("the memory limit of {limit} is below the program's own size of {resident}");
         Diagnostic::error(Code::E312, message)
             .help("raise `memory.limit` (or run with `--memory-limit`); `backpressure: spill` skips this check")
     })

@@ -103,9 +103,11 @@ impl Binder<'_> {
         let ty = column_type(&column.ty, scale, self.diagnostics);
         self.decimal_rules(column, &ty);
         let formats = self.formats(column, &ty);
+        let header = column.source_name.as_ref().unwrap_or(&column.name);
         SourceColumn {
             name: column.name.value.clone(),
-            header: column.source_name.as_ref().unwrap_or(&column.name).value.clone(),
+            header: header.value.clone(),
+            header_span: header.span,
             formats,
             precision: column.precision.as_ref().map(|precision| precision.value),
             span: column.name.span,

@@ -46,7 +46,7 @@ fn listed(name: &str, paths: &[(String, Span)], base: &Path, mode: Mode) -> Foun
                 absent(mode, format!("source `{name}`: {display} {}", why_absent(&error)))
                     .label(*span, "no such input")
                     .note(format!("looked for {}", std::path::absolute(&path).unwrap_or(path.clone()).display()))
-                    .help_opt(close_name(&path)),
+                    .help_opt(meant_instead(display, &path)),
             ),
         }
     }
@@ -77,8 +77,11 @@ fn why_absent(error: &std::io::Error) -> String {
     }
 }
 
-/// A file in the same folder whose name is close.
-fn close_name(path: &Path) -> Option<String> {
+/// `glob` for a pattern, or a file in the same folder whose name is close.
+fn meant_instead(display: &str, path: &Path) -> Option<String> {
+    if display.contains(['*', '?']) {
+        return Some(format!("`path` names one file; write `glob: \"{display}\"` for all that match"));
+    }
     let wanted = path.file_name()?.to_str()?;
     let mut names: Vec<String> = std::fs::read_dir(path.parent()?)
         .ok()?
@@ -87,7 +90,7 @@ fn close_name(path: &Path) -> Option<String> {
         .collect();
     names.sort();
     let close = suggest::closest(wanted, names.iter().map(String::as_str))?;
-    Some(format!("did you mean `{close}`?"))
+    Some(format!("did you mean `{}{close}`?", display.strip_suffix(wanted).unwrap_or_default()))
 }
 
 fn file(path: PathBuf, display: String, span: Span, meta: &Metadata) -> SourceFile {
