@@ -52,6 +52,36 @@ pub fn check_format(format: &str, usage: FormatUse) -> Result<(), Fault> {
     }
 }
 
+/// What to write in place of a format in the letters of other tools, such as `dd.mm.yyyy`.
+pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
+    const LETTERS: [(&str, &str); 8] = [
+        ("yyyy", "%Y"),
+        ("yy", "%y"),
+        ("mmm", "%b"),
+        ("mm", "%m"),
+        ("dd", "%d"),
+        ("hh24", "%H"),
+        ("hh", "%H"),
+        ("ss", "%S"),
+    ];
+    let lower = format.to_ascii_lowercase();
+    let (mut at, mut out) = (0, String::new());
+    while let Some(rest) = lower.get(at..).filter(|rest| !rest.is_empty()) {
+        let (len, specifier) = match LETTERS.iter().find(|(letters, _)| rest.starts_with(letters)) {
+            Some(("mm", _)) if out.contains("%H") => (2, "%M"),
+            Some((letters, specifier)) => (letters.len(), *specifier),
+            None if rest.starts_with("mi") => (2, "%M"),
+            None => {
+                let len = rest.chars().next().map_or(1, char::len_utf8);
+                (len, &format[at..at + len])
+            }
+        };
+        out.push_str(specifier);
+        at += len;
+    }
+    (!format.contains('%') && check_format(&out, usage).is_ok()).then_some(out)
+}
+
 /// Whether a format says anything about the time of day.
 pub fn has_time(format: &str) -> bool {
     specifiers(format).any(|piece| write_date(&format[piece]).is_none())

@@ -6,6 +6,7 @@
 mod calls;
 mod describe;
 mod expr;
+mod habits;
 mod names;
 mod operators;
 mod statements;

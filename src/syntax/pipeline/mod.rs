@@ -9,6 +9,7 @@ pub mod size;
 mod csv;
 mod error_handling;
 mod fields;
+mod habits;
 mod node;
 mod route;
 mod schema;

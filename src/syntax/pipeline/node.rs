@@ -117,6 +117,15 @@ impl<'n> Parts<'n> {
             return None;
         }
         let given = reader.require(&self.fields, "input")?;
+        if let Value::Sequence(items) = &given.node.value {
+            let finding = reader.wrong_kind(&given, "text");
+            let help = match items.as_slice() {
+                [yaml::Node { value: Value::Scalar(one), .. }] => format!("write `input: {}`", one.text),
+                _ => "this kind of node reads one input".to_owned(),
+            };
+            reader.report(finding.help(help));
+            return None;
+        }
         reader.string(&given)
     }
 }
