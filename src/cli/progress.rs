@@ -47,7 +47,7 @@ impl Observer for Watcher<'_> {
             return;
         }
         if expected_bytes > 0 && self.bar.length().is_none() {
-            self.bar.set_style(style("[{bar:24}] {msg} rows  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left"));
+            self.bar.set_style(style("[{wide_bar}] {msg} rows  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left"));
             self.bar.set_length(expected_bytes);
         }
         self.bar.set_message(rows.to_string());
