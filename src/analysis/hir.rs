@@ -365,6 +365,8 @@ pub struct Rate {
     pub max_rate: f64,
     /// It holds from this many rows on.
     pub min_records: u64,
+    /// Where the share is given.
+    pub span: Span,
 }
 
 /// A source's own error handling.

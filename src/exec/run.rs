@@ -253,13 +253,13 @@ fn check_rate(
     rate: &Rate,
     (letters, records): (u64, u64),
 ) -> Result<(), Failure> {
-    let Rate { max_rate, min_records } = *rate;
+    let Rate { max_rate, min_records, span: ceiling } = *rate;
     if records == 0 || records < min_records || (letters as f64 / records as f64) < max_rate {
         return Ok(());
     }
     let message =
         format!("{subject} has {letters} dead letters in {records} rows, which reaches `max_rate: {max_rate}`");
-    let mut diagnostic = Diagnostic::error(code, message);
+    let mut diagnostic = Diagnostic::error(code, message).label(ceiling, "the ceiling");
     if let Some(span) = span {
         diagnostic = diagnostic.label(span, "read here");
     }
