@@ -174,7 +174,7 @@ fn normalise_output(text: &str) -> String {
     let figures = [
         (r"\d+(\.\d+)? ?(ms|µs|s)\b", "<time>"),
         (r"peak memory \d+(\.\d+)?[BKMG]\b", "peak memory <size>"),
-        (r"own size of \d+ bytes", "own size of <size>"),
+        (r"own size of \d+(\.\d+)?[BKMG]\b", "own size of <size>"),
         (r"/tmp/[^\s:]+", "<folder>"),
     ];
     figures.iter().fold(text.to_owned(), |text, (pattern, with)| {

@@ -103,10 +103,6 @@ impl Parser<'_, '_> {
     }
 
     fn parse(&mut self, tokens: &[Token<'_>], block: Vec<Statement>) -> Option<Statement> {
-        if let Some(diagnostic) = mistakes::dashes(tokens) {
-            self.diagnostics.push(diagnostic);
-            return None;
-        }
         let mut builder = Builder::new(tokens, block);
         match StatementParser::new().parse(&mut builder, numbered(tokens)) {
             Ok(kind) => Some(Statement { kind, span: builder.span(0, tokens.len()) }),

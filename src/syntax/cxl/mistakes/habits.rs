@@ -7,6 +7,7 @@ use crate::diagnostics::{Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
 pub(super) const RULES: &[Rule] = &[
+    dashes,
     is_null,
     case,
     cast,
@@ -89,6 +90,14 @@ fn case(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         error(format!("`{}` is not part of CXL", case.text), case.span)
             .help("write `if a then b else c`, or `match { a => b, _ => c }` for several cases")
     })
+}
+
+/// `-- a comment`
+fn dashes(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let [first, second, ..] = scene.tokens else { return None };
+    let dashes = first.tok == Tok::Minus && second.tok == Tok::Minus && first.span.end == second.span.start;
+    let begins = scene.statement && dashes;
+    begins.then(|| error("`--` does not begin a comment", first.span.to(second.span)).help("a comment starts with `#`"))
 }
 
 /// `cast(a as int)`

@@ -105,13 +105,6 @@ pub(super) fn not_an_expression(raw: &RawStatement<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `-- a comment`, which reads as a negated value that goes nowhere
-pub(super) fn dashes(tokens: &[Token<'_>]) -> Option<Diagnostic> {
-    let [first, second, ..] = tokens else { return None };
-    let dashes = first.tok == Tok::Minus && second.tok == Tok::Minus && first.span.end == second.span.start;
-    dashes.then(|| error("`--` does not begin a comment", first.span.to(second.span)).help("a comment starts with `#`"))
-}
-
 /// A line behind one that ended the expression.
 pub(super) fn second_line(next: &RawStatement<'_>) -> Diagnostic {
     let first = &next.tokens[0];
