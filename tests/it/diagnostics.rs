@@ -102,21 +102,45 @@ fn json_form() {
     assert_eq!(json(&sources, &[]), "[]\n");
 }
 
+/// A pipeline on one line of a megabyte is shown as far as it matters, and the column is that in the whole line.
+#[test]
+fn long_lines_and_messages_are_cut() {
+    let mut sources = SourceMap::new();
+    let text =
+        format!("first\n{} [nmae] {} [there] {}\nlast\n", "é".repeat(5000), "b".repeat(900), "c".repeat(1 << 20));
+    let file = sources.add("long.yaml", text);
+    let diagnostics = [
+        Diagnostic::error(Code::E203, "`nmae` is not known")
+            .label(find(&sources, file, "nmae", 0), "not known here")
+            .label(find(&sources, file, "there", 0), "declared here"),
+        Diagnostic::error(Code::E202, format!("`{}` is too long", "n".repeat(1 << 20)))
+            .label(find(&sources, file, &"c".repeat(1 << 20), 0), "this"),
+        Diagnostic::error(Code::E203, "the neighbours").label(find(&sources, file, "last", 0), "a short line"),
+    ];
+    let text = rich(&sources, &diagnostics, false);
+    assert!(text.contains("[ long.yaml:2:5003 ]"), "{text}");
+    assert_snapshot("diagnostics/long_lines", &text);
+    assert_eq!(without_colour(&rich(&sources, &diagnostics, true)), text);
+    assert!(short(&sources, &diagnostics).len() < 10_000);
+}
+
 proptest! {
     /// Any span over any text can be drawn, and the first line is there.
     #[test]
     fn rendering_never_panics(
         text in "(\\PC|[\t\n\r]|\r\n|[\u{85}\u{2028}\u{b}]|é|長|👩‍👩‍👧){0,40}",
+        times in prop_oneof![Just(1), 1usize..50],
         spans in prop::collection::vec((0u32..80, 0u32..80, "[a-z\n]{0,3}"), 0..5),
         fix in prop::option::of((0u32..80, 0u32..80, "\\PC{0,3}\n?")),
         colour: bool,
     ) {
         let mut sources = SourceMap::new();
-        let files = [sources.add("a.yaml", text.as_str()), sources.add("b.yaml", "")];
+        let files = [sources.add("a.yaml", text.repeat(times)), sources.add("b.yaml", "")];
         let mut diagnostic = Diagnostic::error(Code::E000, "first line").help("some help").note("a\nb");
         for (index, (start, length, label)) in spans.iter().enumerate() {
             let file = if index % 4 == 3 { files[1] } else { files[0] };
-            diagnostic = diagnostic.label(Span::new(file, *start, start + length), label.as_str());
+            let start = start * times as u32;
+            diagnostic = diagnostic.label(Span::new(file, start, start + length), label.as_str());
         }
         if let Some((start, length, replacement)) = fix {
             diagnostic = diagnostic.fix(Span::new(files[0], start, start + length), replacement);
@@ -129,7 +153,12 @@ proptest! {
 
     /// Every form says the same line and column.
     #[test]
-    fn forms_agree_on_the_place(text in "(\\PC|[\t\n]|\r\n|é|長){0,40}", start in 0u32..60) {
+    fn forms_agree_on_the_place(
+        text in "(\\PC|[\t\n]|\r\n|é|長){0,40}",
+        times in prop_oneof![Just(1), 1usize..50],
+        start in 0u32..60,
+    ) {
+        let (text, start) = (text.repeat(times), start * times as u32);
         let mut sources = SourceMap::new();
         let file = sources.add("a.yaml", text.as_str());
         let all = [Diagnostic::error(Code::E000, "m").label(Span::new(file, start, start), "l")];
