@@ -35,7 +35,7 @@ fn every_case_gives_what_it_expects() {
     let folder = support::path("tests/cases/run");
     let mut failures = Vec::new();
     let names = case_names(&folder);
-    assert!(names.len() > 10, "the cases are missing");
+    assert!(names.len() > 10 || std::env::var_os("CASE").is_some(), "the cases are missing");
     for name in names {
         if let Err(difference) = run_case(&folder.join(&name)) {
             failures.push(format!("{name}: {difference}"));
