@@ -223,12 +223,44 @@ fn a_write_that_fails_stops_the_run() {
     let lab = lab();
     lab.write("in.csv", format!("n\n{}", "1234567\n".repeat(50_000)));
     // The system refuses to let a file grow beyond 64 blocks, as a full disk would.
-    let limited = program(&lab, "trap '' XFSZ; ulimit -f 64; exec \"$@\"").output().expect("sh runs");
+    let limited = program(&lab, "ulimit -f 64; exec \"$@\"").output().expect("sh runs");
     let said = String::from_utf8_lossy(&limited.stderr);
     assert_eq!(limited.status.code(), Some(4), "{said}");
     assert!(said.contains("error[E394]: one.csv can't be written on after "), "{said}");
     std::fs::remove_file(lab.path("pipeline.yaml")).expect("it is there");
     assert_untouched(&lab);
+}
+
+#[test]
+fn threads_that_the_system_refuses_are_done_without() {
+    let lab = lab();
+    // There is no room for the stacks of so many.
+    let limited = program(&lab, "ulimit -v 1000000; exec \"$@\" --threads 1024").output().expect("sh runs");
+    assert_eq!(limited.status.code(), Some(0), "{}", String::from_utf8_lossy(&limited.stderr));
+    std::fs::remove_file(lab.path("pipeline.yaml")).expect("it is there");
+    assert_published(&lab);
+}
+
+#[test]
+fn an_output_that_is_a_link_is_written_where_it_leads() {
+    let lab = lab();
+    std::fs::remove_file(lab.path("one.csv")).expect("it is there");
+    std::fs::create_dir(lab.path("elsewhere")).expect("a folder");
+    std::os::unix::fs::symlink("elsewhere/new.csv", lab.path("one.csv")).expect("a link");
+    for _ in ["the file is not there yet", "it is there"] {
+        lab.run(PIPELINE).expect("the run completes");
+        assert!(lab.path("one.csv").is_symlink());
+        assert_eq!(lab.read("elsewhere/new.csv").lines().count(), 201);
+    }
+    // Both outputs would be one file.
+    std::fs::remove_file(lab.path("two.csv")).expect("it is there");
+    std::os::unix::fs::symlink("one.csv", lab.path("two.csv")).expect("a link");
+    std::fs::remove_file(lab.path("elsewhere/new.csv")).expect("it is there");
+    assert!(lab.failure(PIPELINE).contains("would write one file"), "{}", lab.failure(PIPELINE));
+    // A link that leads to itself.
+    std::fs::remove_file(lab.path("two.csv")).expect("it is there");
+    std::os::unix::fs::symlink("two.csv", lab.path("two.csv")).expect("a link");
+    assert!(lab.failure(PIPELINE).contains("two.csv is a link that leads nowhere"), "{}", lab.failure(PIPELINE));
 }
 
 #[test]
