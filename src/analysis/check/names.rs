@@ -205,6 +205,9 @@ impl Checker<'_> {
         if slots().any(|slot| slot == name) {
             return diagnostic.help(format!("`{name}` is computed by the program, and can be read only further down"));
         }
+        if matches!(name, "not_null" | "not_blank" | "non_empty" | "required") {
+            return diagnostic.help("the check for a value that is there is `not_empty`");
+        }
         if let Some((_, constant)) = CONSTANTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(name)) {
             return diagnostic.help(format!("write `{constant}`")).fix(span, *constant);
         }
