@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -263,19 +263,45 @@ fn an_output_that_is_a_link_is_written_where_it_leads() {
     assert!(lab.failure(PIPELINE).contains("two.csv is a link that leads nowhere"), "{}", lab.failure(PIPELINE));
 }
 
-#[test]
-fn a_killed_run_changes_nothing_and_the_next_run_clears_up() {
-    let lab = lab();
+/// The program while it reads from a pipe, its hidden files made, and the pipe's other end.
+fn halfway(lab: &Lab) -> (Child, File) {
     std::fs::remove_file(lab.path("in.csv")).expect("it is there");
     assert!(Command::new("mkfifo").arg(lab.path("in.csv")).status().expect("mkfifo runs").success());
-    let mut killed = program(&lab, "exec \"$@\"").spawn().expect("sh runs");
-    // Opening waits for the reader, which then waits for rows that never come.
+    let mut child = program(lab, "exec \"$@\"").spawn().expect("sh runs");
+    // Opening waits for the reader, which then waits for rows.
     let mut pipe = File::options().write(true).open(lab.path("in.csv")).expect("a pipe");
     pipe.write_all(b"n\n1\n").expect("somebody reads");
     while lab.names().iter().filter(|name| name.ends_with(".tmp")).count() < 2 {
         std::thread::sleep(Duration::from_millis(5));
-        assert!(killed.try_wait().expect("a child").is_none(), "the run goes on");
+        assert!(child.try_wait().expect("a child").is_none(), "the run goes on");
     }
+    (child, pipe)
+}
+
+#[test]
+fn a_signal_ends_a_run_between_two_blocks() {
+    for signal in ["-INT", "-TERM"] {
+        let lab = lab();
+        let (child, mut pipe) = halfway(&lab);
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        // The run looks up when it has a block; when it is over nobody reads any more.
+        while pipe.write_all(&b"2\n".repeat(10_000)).is_ok() {}
+        let output = child.wait_with_output().expect("a child");
+        assert_eq!(output.status.code(), Some(130), "{signal}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "run interrupted: nothing was published\n");
+        for name in ["in.csv", "pipeline.yaml"] {
+            std::fs::remove_file(lab.path(name)).expect("it is there");
+        }
+        assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
+        assert_eq!(lab.names(), ["one.csv", "two.csv"], "nothing hidden is left behind");
+    }
+}
+
+#[test]
+fn a_killed_run_changes_nothing_and_the_next_run_clears_up() {
+    let lab = lab();
+    let (mut killed, _pipe) = halfway(&lab);
     killed.kill().and_then(|()| killed.wait()).expect("killed");
     assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
     for name in ["in.csv", "pipeline.yaml"] {
