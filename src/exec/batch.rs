@@ -6,6 +6,7 @@
 
 mod cells;
 mod select;
+mod validity;
 
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use arrow_array::{
     StringViewArray, UInt8Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+
+pub use validity::Validity;
 
 /// One bit a row.
 pub type Bitmap = BooleanBuffer;

@@ -8,7 +8,7 @@ use super::error::{Error, Faults};
 use super::live::Live;
 use crate::analysis::types::Kind;
 use crate::diagnostics::Span;
-use crate::exec::batch::Column;
+use crate::exec::batch::{Column, Validity};
 use crate::exec::value::Value;
 
 /// The rows that a kernel computes, and where it reports those that fail.
@@ -119,33 +119,6 @@ pub struct Cells<T> {
     pub values: Vec<T>,
     /// `None` if none is null.
     pub validity: Option<NullBuffer>,
-}
-
-/// Collects which rows are null; all are valid until told otherwise.
-pub struct Validity {
-    rows: usize,
-    words: Vec<u64>,
-}
-
-impl Validity {
-    /// Every one of `rows` rows is valid.
-    pub fn new(rows: usize) -> Self {
-        Self { rows, words: Vec::new() }
-    }
-
-    /// Makes a row null.
-    #[inline]
-    pub fn set_null(&mut self, row: usize) {
-        if self.words.is_empty() {
-            self.words = vec![u64::MAX; self.rows.div_ceil(64)];
-        }
-        self.words[row / 64] &= !(1 << (row % 64));
-    }
-
-    /// `None` if no row is null.
-    pub fn finish(self) -> Option<NullBuffer> {
-        (!self.words.is_empty()).then(|| NullBuffer::new(BooleanBuffer::new(self.words.into(), 0, self.rows)))
-    }
 }
 
 /// Longest text that a view holds itself.
