@@ -8,6 +8,14 @@ use std::ops::Range;
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime};
 
+/// What a date is read by if neither its column nor the pipeline names a format.
+pub const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y"];
+
+/// What a date_time is read by if neither its column nor the pipeline names a format. Seconds may carry a fraction in
+/// each; `%+` is RFC 3339.
+pub const DATE_TIME_FORMATS: [&str; 5] =
+    ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%+"];
+
 /// What is wrong with a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
@@ -42,6 +50,36 @@ pub fn check_format(format: &str, usage: FormatUse) -> Result<(), Fault> {
         FormatUse::ParseDate | FormatUse::ParseDateTime => check_round_trip(format, usage),
         FormatUse::WriteDate | FormatUse::WriteDateTime => Ok(()),
     }
+}
+
+/// What to write in place of a format in the letters of other tools, such as `dd.mm.yyyy`.
+pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
+    const LETTERS: [(&str, &str); 8] = [
+        ("yyyy", "%Y"),
+        ("yy", "%y"),
+        ("mmm", "%b"),
+        ("mm", "%m"),
+        ("dd", "%d"),
+        ("hh24", "%H"),
+        ("hh", "%H"),
+        ("ss", "%S"),
+    ];
+    let lower = format.to_ascii_lowercase();
+    let (mut at, mut out) = (0, String::new());
+    while let Some(rest) = lower.get(at..).filter(|rest| !rest.is_empty()) {
+        let (len, specifier) = match LETTERS.iter().find(|(letters, _)| rest.starts_with(letters)) {
+            Some(("mm", _)) if out.contains("%H") => (2, "%M"),
+            Some((letters, specifier)) => (letters.len(), *specifier),
+            None if rest.starts_with("mi") => (2, "%M"),
+            None => {
+                let len = rest.chars().next().map_or(1, char::len_utf8);
+                (len, &format[at..at + len])
+            }
+        };
+        out.push_str(specifier);
+        at += len;
+    }
+    (!format.contains('%') && check_format(&out, usage).is_ok()).then_some(out)
 }
 
 /// Whether a format says anything about the time of day.

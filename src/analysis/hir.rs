@@ -1,5 +1,7 @@
 //! The pipeline with every name resolved, a type on every expression and a schema on every port.
 
+mod walk;
+
 use std::sync::Arc;
 
 use crate::analysis::functions::Function;
@@ -318,6 +320,8 @@ pub struct SourceColumn {
     pub name: String,
     /// The header it is read from.
     pub header: String,
+    /// Where that header is named.
+    pub header_span: Span,
     /// How its text is read. The scale of a decimal is the declared one.
     pub ty: Type,
     /// The strftime formats tried in order, for a date or date_time.
@@ -502,6 +506,8 @@ pub struct Rate {
     pub max_rate: f64,
     /// It holds from this many rows on.
     pub min_records: u64,
+    /// Where the share is given.
+    pub span: Span,
 }
 
 /// A source's own error handling.

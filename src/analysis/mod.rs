@@ -8,7 +8,7 @@
 
 mod bind;
 mod check;
-mod formats;
+pub mod formats;
 pub mod functions;
 pub mod hir;
 pub mod print;

@@ -27,6 +27,7 @@ impl<'a> Watcher<'a> {
         let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style("{spinner} {msg} rows  {bytes}  {bytes_per_sec}"));
+        bar.set_message("0");
         Self { sources, stop, bar, warnings: warnings.then(AtomicU64::default) }
     }
 
@@ -46,11 +47,11 @@ impl Observer for Watcher<'_> {
             return;
         }
         if expected_bytes > 0 && self.bar.length().is_none() {
-            self.bar.set_style(style("[{bar:24}] {msg} rows  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left"));
+            self.bar.set_style(style("[{wide_bar}] {msg} rows  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left"));
             self.bar.set_length(expected_bytes);
         }
-        self.bar.set_position(bytes);
         self.bar.set_message(rows.to_string());
+        self.bar.set_position(bytes);
     }
 
     fn interrupted(&self) -> bool {

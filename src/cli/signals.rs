@@ -1,4 +1,5 @@
-//! Ctrl-C and a polite kill stop a run between two blocks; a second one stops the process at once.
+//! Ctrl-C and a polite kill stop a run between two blocks; a second one stops the process at once. The signal for a
+//! file above the size limit is caught, so that the write fails instead, as on a full disk.
 
 use std::io;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ const INTERRUPTED: i32 = 130;
 /// A flag that becomes true at the first signal.
 pub(super) fn watch() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    flag::register(libc::SIGXFSZ, Arc::default())?;
     for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag false and goes on to set it, the second finds it true.
         flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))?;

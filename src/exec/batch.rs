@@ -4,18 +4,22 @@
 //! position in the edge's schema, and carried columns, which operators move as one unit and no expression reads. A
 //! column that nothing downstream reads is absent, so positions never have to be remapped.
 
+mod cells;
 mod select;
 mod text;
+mod validity;
 
 use std::sync::Arc;
 
+use arrow_array::types::ByteViewType;
 use arrow_array::{
-    Array, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringViewArray,
-    UInt8Array,
+    Array, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, GenericByteViewArray, Int64Array,
+    StringViewArray, UInt8Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 
 pub use text::TextColumn;
+pub use validity::Validity;
 
 /// One bit a row.
 pub type Bitmap = BooleanBuffer;
@@ -190,16 +194,29 @@ impl Column {
     ///
     /// # Safety
     /// Every view must be well formed, point inside its buffer and cover valid UTF-8.
-    pub unsafe fn string_views(views: Vec<u128>, buffers: Vec<Vec<u8>>, validity: Option<NullBuffer>) -> Self {
-        let buffers: Vec<Buffer> = buffers.into_iter().map(Buffer::from_vec).collect();
+    pub unsafe fn string_views(views: Vec<u128>, buffers: Vec<Buffer>, validity: Option<NullBuffer>) -> Self {
         // SAFETY: the caller vouches for the views.
-        Column::String(unsafe { StringViewArray::new_unchecked(views.into(), buffers.into(), validity) })
+        Column::String(unsafe { trusted_views(views.into(), buffers.into(), validity) })
     }
 
     /// A string column from texts.
     pub fn strings<T: AsRef<str>>(values: impl IntoIterator<Item = Option<T>>) -> Self {
         Column::String(values.into_iter().collect())
     }
+}
+
+/// An array of views that are not looked at, but in debug builds, and so in tests, where Arrow checks each of them.
+///
+/// # Safety
+/// Every view must be well formed, point inside its buffer and cover what the array holds.
+unsafe fn trusted_views<T: ByteViewType>(
+    views: ScalarBuffer<u128>,
+    buffers: Arc<[Buffer]>,
+    validity: Option<NullBuffer>,
+) -> GenericByteViewArray<T> {
+    debug_assert_eq!(T::validate(&views, &buffers).map_err(|error| error.to_string()), Ok(()));
+    // SAFETY: the caller vouches for the views.
+    unsafe { GenericByteViewArray::new_unchecked(views, buffers, validity) }
 }
 
 /// The undeclared fields of a batch: names interned for the run, with their values.

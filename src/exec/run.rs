@@ -15,6 +15,7 @@ use super::stages::{self, Finisher, Progress, StageTotals};
 use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
+use crate::plan::explain::layout::size;
 use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Stage};
 
 /// What a plan finds around it.
@@ -50,7 +51,8 @@ fn limit_too_low(plan: &PhysicalPlan) -> Option<Diagnostic> {
     let resident = memory::resident().filter(|resident| *resident > limit)?;
     let checked = plan.settings.backpressure != Backpressure::Spill;
     checked.then(|| {
-        let message = format!("the memory limit of {limit} bytes is below the program's own size of {resident} bytes");
+        let (limit, resident) = (size(limit), size(resident));
+        let message = format!("the memory limit of {limit} is below the program's own size of {resident}");
         Diagnostic::error(Code::E312, message)
             .help("raise `memory.limit` (or run with `--memory-limit`); `backpressure: spill` skips this check")
     })
@@ -251,13 +253,13 @@ fn check_rate(
     rate: &Rate,
     (letters, records): (u64, u64),
 ) -> Result<(), Failure> {
-    let Rate { max_rate, min_records } = *rate;
+    let Rate { max_rate, min_records, span: ceiling } = *rate;
     if records == 0 || records < min_records || (letters as f64 / records as f64) < max_rate {
         return Ok(());
     }
     let message =
         format!("{subject} has {letters} dead letters in {records} rows, which reaches `max_rate: {max_rate}`");
-    let mut diagnostic = Diagnostic::error(code, message);
+    let mut diagnostic = Diagnostic::error(code, message).label(ceiling, "the ceiling");
     if let Some(span) = span {
         diagnostic = diagnostic.label(span, "read here");
     }

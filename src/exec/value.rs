@@ -2,9 +2,8 @@
 //!
 //! Columns are evaluated whole; a [`Value`] stands where there is only one (a constant), and where the type of a
 //! value is known only at run time (`any`, `map`, list elements of mixed types). `encoding` says how such values are
-//! stored in a column, `cells` how columns and values turn into each other.
+//! stored in a column; how columns and values turn into each other is the batch's work.
 
-mod cells;
 mod encoding;
 
 use std::cmp::Ordering;
@@ -157,12 +156,10 @@ impl std::fmt::Display for Value {
 }
 
 /// Appends what `write` appends, which must be ASCII: the spelling of numbers and dates.
-pub(super) fn ascii(out: &mut String, write: impl FnOnce(&mut Vec<u8>)) {
-    let start = out.len();
-    // SAFETY: ASCII is UTF-8, and the writers of `formats::text` write nothing else.
-    let bytes = unsafe { out.as_mut_vec() };
-    write(bytes);
-    debug_assert!(bytes[start..].is_ascii());
+fn ascii(out: &mut String, write: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = Vec::with_capacity(32);
+    write(&mut bytes);
+    out.push_str(std::str::from_utf8(&bytes).expect("numbers and dates are spelled in ASCII"));
 }
 
 fn write_list<'a>(items: impl Iterator<Item = &'a Value>, out: &mut String) {

@@ -7,13 +7,7 @@ use chrono::format::{Item, Parsed, StrftimeItems};
 use chrono::{Datelike, Timelike};
 
 use super::calendar;
-
-/// What a date is read by if its column names no format.
-pub const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y"];
-
-/// What a date_time is read by if its column names no format. Seconds may carry a fraction in each; `%+` is RFC 3339.
-pub const DATE_TIME_FORMATS: [&str; 5] =
-    ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%+"];
+use crate::analysis::formats::{DATE_FORMATS, DATE_TIME_FORMATS};
 
 /// Why a text is not a date or date_time. Ordered: of several, the later tells more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

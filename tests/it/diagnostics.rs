@@ -1,10 +1,12 @@
 //! How findings are shown, and that every code is documented.
 
+use std::path::Path;
+
 use clinker::diagnostics::render::{json, rich, short};
 use clinker::diagnostics::{Code, Diagnostic, FileId, SourceMap, Span};
 use proptest::prelude::*;
 
-use crate::support::{assert_snapshot, path};
+use crate::support::{assert_snapshot, files_below, path};
 
 /// The span of the `nth` (from 0) appearance of `needle` in a file.
 fn find(sources: &SourceMap, file: FileId, needle: &str, nth: usize) -> Span {
@@ -100,21 +102,45 @@ fn json_form() {
     assert_eq!(json(&sources, &[]), "[]\n");
 }
 
+/// A pipeline on one line of a megabyte is shown as far as it matters, and the column is that in the whole line.
+#[test]
+fn long_lines_and_messages_are_cut() {
+    let mut sources = SourceMap::new();
+    let text =
+        format!("first\n{} [nmae] {} [there] {}\nlast\n", "é".repeat(5000), "b".repeat(900), "c".repeat(1 << 20));
+    let file = sources.add("long.yaml", text);
+    let diagnostics = [
+        Diagnostic::error(Code::E203, "`nmae` is not known")
+            .label(find(&sources, file, "nmae", 0), "not known here")
+            .label(find(&sources, file, "there", 0), "declared here"),
+        Diagnostic::error(Code::E202, format!("`{}` is too long", "n".repeat(1 << 20)))
+            .label(find(&sources, file, &"c".repeat(1 << 20), 0), "this"),
+        Diagnostic::error(Code::E203, "the neighbours").label(find(&sources, file, "last", 0), "a short line"),
+    ];
+    let text = rich(&sources, &diagnostics, false);
+    assert!(text.contains("[ long.yaml:2:5003 ]"), "{text}");
+    assert_snapshot("diagnostics/long_lines", &text);
+    assert_eq!(without_colour(&rich(&sources, &diagnostics, true)), text);
+    assert!(short(&sources, &diagnostics).len() < 10_000);
+}
+
 proptest! {
     /// Any span over any text can be drawn, and the first line is there.
     #[test]
     fn rendering_never_panics(
         text in "(\\PC|[\t\n\r]|\r\n|[\u{85}\u{2028}\u{b}]|é|長|👩‍👩‍👧){0,40}",
+        times in prop_oneof![Just(1), 1usize..50],
         spans in prop::collection::vec((0u32..80, 0u32..80, "[a-z\n]{0,3}"), 0..5),
         fix in prop::option::of((0u32..80, 0u32..80, "\\PC{0,3}\n?")),
         colour: bool,
     ) {
         let mut sources = SourceMap::new();
-        let files = [sources.add("a.yaml", text.as_str()), sources.add("b.yaml", "")];
+        let files = [sources.add("a.yaml", text.repeat(times)), sources.add("b.yaml", "")];
         let mut diagnostic = Diagnostic::error(Code::E000, "first line").help("some help").note("a\nb");
         for (index, (start, length, label)) in spans.iter().enumerate() {
             let file = if index % 4 == 3 { files[1] } else { files[0] };
-            diagnostic = diagnostic.label(Span::new(file, *start, start + length), label.as_str());
+            let start = start * times as u32;
+            diagnostic = diagnostic.label(Span::new(file, start, start + length), label.as_str());
         }
         if let Some((start, length, replacement)) = fix {
             diagnostic = diagnostic.fix(Span::new(files[0], start, start + length), replacement);
@@ -127,7 +153,12 @@ proptest! {
 
     /// Every form says the same line and column.
     #[test]
-    fn forms_agree_on_the_place(text in "(\\PC|[\t\n]|\r\n|é|長){0,40}", start in 0u32..60) {
+    fn forms_agree_on_the_place(
+        text in "(\\PC|[\t\n]|\r\n|é|長){0,40}",
+        times in prop_oneof![Just(1), 1usize..50],
+        start in 0u32..60,
+    ) {
+        let (text, start) = (text.repeat(times), start * times as u32);
         let mut sources = SourceMap::new();
         let file = sources.add("a.yaml", text.as_str());
         let all = [Diagnostic::error(Code::E000, "m").label(Span::new(file, start, start), "l")];
@@ -146,6 +177,35 @@ fn codes_are_unique_and_parse_back() {
         assert!(seen.insert(code.as_str()), "{code} is registered twice");
         assert_eq!(code.as_str().parse(), Ok(*code));
     }
+}
+
+/// Every code is reported somewhere in the program, and some case or snapshot shows it as a user would see it.
+#[test]
+fn every_code_is_used_and_shown() {
+    let registry = path("src/diagnostics/codes.rs");
+    let is_source = |path: &Path| path.extension().is_some_and(|end| end == "rs") && path != registry;
+    let program = texts(&path("src"), &is_source);
+    // Left out is what shows codes that nothing reported: made-up findings, and the pages themselves.
+    let made_up = ["snapshots/diagnostics", "snapshots/cli/explain-list.snap", "snapshots/cli/explain-code.snap"];
+    let shows = |file: &Path| !made_up.iter().any(|made_up| file.starts_with(path(made_up)));
+    let shown = texts(&path("tests/cases/run"), &shows) + &texts(&path("snapshots"), &shows);
+    for code in Code::ALL {
+        let is_used = program.match_indices(&format!("Code::{code:?}")).any(|(at, name)| {
+            program[at + name.len()..].chars().next().is_none_or(|next| !next.is_alphanumeric() && next != '_')
+        });
+        assert!(is_used, "nothing reports {code}");
+        let is_shown = shown.contains(&format!("[{code}]: ")) || shown.contains(&format!("\n{code}: "));
+        assert!(is_shown, "no case and no snapshot shows {code}");
+    }
+}
+
+/// The texts of all files below a folder that are wanted, one behind the other.
+fn texts(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> String {
+    let mut all = String::new();
+    for file in files_below(folder).iter().filter(|file| wanted(file)) {
+        all += &String::from_utf8_lossy(&std::fs::read(file).expect("a file can be read"));
+    }
+    all
 }
 
 /// Every code has a page whose title names it, long enough to say something, and stands in the table of all codes.

@@ -13,7 +13,7 @@
 //! | `cxl,eval` | lines `expression => cell`: what a CSV sink writes; `=> error: message` for a row that fails |
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clinker::analysis::functions::Function;
@@ -51,7 +51,8 @@ struct Example {
 fn every_example_of_the_manual_holds() {
     let mut examples = Vec::new();
     let mut pages = vec![support::path("README.md")];
-    pages.extend(pages_below(&support::path("docs/src")));
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+    pages.extend(support::files_below(&support::path("docs/src")).into_iter().filter(is_page));
     for page in &pages {
         examples.extend(examples_of(page));
     }
@@ -61,20 +62,6 @@ fn every_example_of_the_manual_holds() {
         .filter_map(|example| check(example).err().map(|why| format!("{}: {why}\n{}", example.place, example.text)))
         .collect();
     assert!(failures.is_empty(), "{} examples do not hold:\n\n{}", failures.len(), failures.join("\n\n"));
-}
-
-fn pages_below(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("the manual is in the repository") {
-        let path = entry.expect("the folder can be listed").path();
-        if path.is_dir() {
-            found.extend(pages_below(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 fn examples_of(page: &Path) -> Vec<Example> {

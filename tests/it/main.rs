@@ -9,6 +9,7 @@ mod diagnostics;
 mod docs;
 mod eval;
 mod exec;
+mod layers;
 mod pipeline;
 mod plan;
 mod properties;

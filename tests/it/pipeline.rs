@@ -34,6 +34,7 @@ const MISTAKES: &[&str] = &[
     "broken",
     "cxl_styles",
     "empty",
+    "habits",
     "list",
     "missing_keys",
     "nodes",

@@ -12,6 +12,20 @@ pub fn path(relative: &str) -> PathBuf {
     root().join(relative)
 }
 
+/// Every file below a folder, sorted by path.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(&next).expect("the folder can be listed") {
+            let path = entry.expect("the folder can be listed").path();
+            if path.is_dir() { open.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Compares `text` with the snapshot `snapshots/<name>.snap`; `name` may hold folders.
 pub fn assert_snapshot(name: &str, text: &str) {
     let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));

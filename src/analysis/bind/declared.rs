@@ -8,7 +8,7 @@ use crate::syntax::pipeline::ast::TypeText;
 const NAMES: [&str; 7] = ["string", "int", "float", "decimal", "bool", "date", "date_time"];
 
 /// Names of other languages for the same types.
-const ALIASES: [(&str, &str); 16] = [
+const ALIASES: [(&str, &str); 17] = [
     ("text", "string"),
     ("str", "string"),
     ("varchar", "string"),
@@ -22,6 +22,7 @@ const ALIASES: [(&str, &str); 16] = [
     ("f64", "float"),
     ("number", "float"),
     ("money", "decimal"),
+    ("numeric", "decimal"),
     ("boolean", "bool"),
     ("datetime", "date_time"),
     ("timestamp", "date_time"),
@@ -85,8 +86,22 @@ fn not_a_column_type(name: &str, ty: &TypeText) -> Diagnostic {
 
 fn unknown(name: &str, ty: &TypeText) -> Diagnostic {
     let diagnostic = Diagnostic::error(Code::E200, format!("`{name}` is not a type")).label(ty.name.span, "not known");
-    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map(|(_, name)| *name);
-    match alias.or_else(|| closest(name, NAMES)) {
+    let (base, rest) = name.split_at(name.find(['(', '?', '[']).unwrap_or(name.len()));
+    if base == "nullable" {
+        let inner = rest.trim_matches(['(', ')', '[', ']', '?', ' ']);
+        let inner = NAMES.iter().find(|name| **name == inner).copied().unwrap_or("int");
+        return diagnostic.help(format!("write `nullable({inner})`, with the type in parentheses"));
+    }
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(base)).map(|(_, name)| *name);
+    match alias.or_else(|| closest(base, NAMES)) {
+        Some(found) if rest == "?" => {
+            let nullable = format!("nullable({found})");
+            diagnostic.help(format!("did you mean `{nullable}`?")).fix(ty.name.span, nullable)
+        }
+        Some("decimal") if !rest.is_empty() => {
+            diagnostic.help("write `type: decimal`, with `precision` and `scale` as keys beside it")
+        }
+        Some(found) if !rest.is_empty() => diagnostic.help(format!("did you mean `{found}`?")),
         Some(found) => diagnostic.help(format!("did you mean `{found}`?")).fix(ty.name.span, found),
         None => diagnostic.note("the types are string, int, float, decimal, bool, date and date_time"),
     }

@@ -95,7 +95,7 @@ fn no_source(name: &Spanned<String>, pipeline: &Pipeline, diagnostics: &mut Diag
 fn rate(rate: &ast::Rate) -> Option<Rate> {
     let max_rate = rate.max_rate.as_ref()?;
     let min_records = rate.min_records.as_ref().map_or(MIN_RECORDS, |min_records| min_records.value);
-    Some(Rate { max_rate: max_rate.value, min_records })
+    Some(Rate { max_rate: max_rate.value, min_records, span: max_rate.span })
 }
 
 /// W318: `continue` without any dead-letter file.

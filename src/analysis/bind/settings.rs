@@ -3,7 +3,7 @@
 use chrono::{NaiveDate, NaiveDateTime};
 
 use super::declared::var_kind;
-use crate::analysis::formats::{FormatUse, check_format, has_time};
+use crate::analysis::formats::{FormatUse, check_format, has_time, in_strftime};
 use crate::analysis::hir::{ConstantValue, Literal, Settings, Var};
 use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
@@ -53,8 +53,15 @@ pub(super) fn check_date_format(format: &Spanned<String>, usage: FormatUse, diag
     let message = format!("the date format `{}` is not valid: {}", format.value, fault.reason);
     let span = inner_span(format.span, &format.value, &fault.range);
     let only_date = usage == FormatUse::ParseDateTime && check_format(&format.value, FormatUse::ParseDate).is_ok();
-    let help = only_date.then(|| "a format without a time reads dates: declare the column as `date`".to_owned());
-    diagnostics.push(Diagnostic::error(Code::E200, message).label(span, fault.reason).help_opt(help));
+    let mut diagnostic = Diagnostic::error(Code::E200, message).label(span, fault.reason);
+    if only_date {
+        diagnostic = diagnostic.help("a format without a time reads dates: declare the column as `date`");
+    } else if let Some(meant) = in_strftime(&format.value, usage) {
+        diagnostic = diagnostic.help(format!("write `\"{meant}\"`"));
+    } else if !format.value.contains('%') {
+        diagnostic = diagnostic.help("formats are those of strftime, such as `\"%d.%m.%Y\"`");
+    }
+    diagnostics.push(diagnostic);
 }
 
 fn bind_var(var: &ast::Var, diagnostics: &mut Diagnostics) -> Var {

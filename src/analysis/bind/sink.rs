@@ -131,7 +131,7 @@ impl Columns<'_, '_> {
             _ if self.excluded(name) => return self.reads_excluded(&entry.column),
             Some(position) => SinkColumnSource::Column(position),
             None if !self.input.complete => return,
-            None if !self.input.schema.carries => return self.cannot_exist(&entry.column),
+            None if !self.input.schema.carries => return self.cannot_exist(entry),
             None if !self.sink.include_unmapped => return self.carried_left_out(&entry.column),
             None => SinkColumnSource::Carried(name.to_owned()),
         };
@@ -148,14 +148,19 @@ impl Columns<'_, '_> {
         self.diagnostics.push(diagnostic.help("take it out of one of them"));
     }
 
-    fn cannot_exist(&mut self, column: &Spanned<String>) {
+    fn cannot_exist(&mut self, entry: &Mapping) {
+        let column = &entry.column;
         let names = self.names();
         let diagnostic =
             Diagnostic::error(Code::E365, format!("`mapping` reads `{}`, which can't exist", column.value))
                 .label(column.span, "no column of the input, and no other fields are carried")
                 .note(there_are("column", &names));
-        let diagnostic = did_you_mean(diagnostic, &column.value, column.span, names);
-        self.diagnostics.push(diagnostic);
+        let turned = entry.output.value != column.value && names.contains(&entry.output.value.as_str());
+        self.diagnostics.push(match turned {
+            true => diagnostic
+                .help(format!("the name in the file comes first: `{{ {}: {} }}`", column.value, entry.output.value)),
+            false => did_you_mean(diagnostic, &column.value, column.span, names),
+        });
     }
 
     fn carried_left_out(&mut self, column: &Spanned<String>) {

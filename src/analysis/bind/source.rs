@@ -8,17 +8,12 @@ use super::keys::PREFIX;
 use super::settings::{check_date_format, date_format_use};
 use super::{Binder, Bound, paths};
 use crate::analysis::check::Row;
-use crate::analysis::formats::{Fault, FormatUse, check_glob, check_regex};
+use crate::analysis::formats::{DATE_FORMATS, DATE_TIME_FORMATS, Fault, FormatUse, check_glob, check_regex};
 use crate::analysis::hir::{Column, Matcher, NodeKind, Schema, Source, SourceColumn};
 use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::pipeline::ast::{self, OnUnmapped, SchemaColumn};
-
-const DATE_FORMATS: [&str; 4] = ["%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y"];
-/// `%+` reads RFC 3339.
-const DATE_TIME_FORMATS: [&str; 5] =
-    ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%+"];
 
 impl Binder<'_> {
     pub(super) fn source(&mut self, node: &ast::Node, source: &ast::Source) -> Bound {
@@ -131,9 +126,11 @@ impl Binder<'_> {
         let ty = column_type(&column.ty, scale, self.diagnostics);
         self.decimal_rules(column, &ty);
         let formats = self.formats(column, &ty);
+        let header = column.source_name.as_ref().unwrap_or(&column.name);
         SourceColumn {
             name: column.name.value.clone(),
-            header: column.source_name.as_ref().unwrap_or(&column.name).value.clone(),
+            header: header.value.clone(),
+            header_span: header.span,
             formats,
             precision: column.precision.as_ref().map(|precision| precision.value),
             span: column.name.span,

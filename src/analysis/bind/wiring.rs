@@ -132,9 +132,18 @@ impl<'a> Resolver<'a, '_> {
 
     fn own_input(&mut self, node: usize, span: Span) {
         let node = &self.pipeline.nodes[node];
-        let diagnostic = Diagnostic::error(Code::E002, format!("`{}` reads from itself", node.name.value))
+        let name = &node.name.value;
+        let branch_of = |other: &&Node| match &other.kind {
+            NodeKind::Route(route) => {
+                route.default.value == *name || route.conditions.iter().any(|(branch, _)| branch.value == *name)
+            }
+            _ => false,
+        };
+        let route = self.pipeline.nodes.iter().find(branch_of);
+        let diagnostic = Diagnostic::error(Code::E002, format!("`{name}` reads from itself"))
             .label(span, "names its own node")
-            .label(node.name.span, "this node");
+            .label(node.name.span, "this node")
+            .help_opt(route.map(|route| format!("did you mean `{}.{name}`?", route.name.value)));
         self.diagnostics.push(diagnostic);
     }
 

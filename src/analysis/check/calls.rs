@@ -2,10 +2,11 @@
 
 use super::aggregates::AGGREGATES;
 use super::describe::{Help, article, operand, with_help};
+use super::habits::{IF_NULL_HELP, habit, is_if_null};
 use super::names::{did_you_mean, list};
 use super::unify::{convert, unify_kinds};
 use super::{Checker, failed};
-use crate::analysis::formats::{FormatUse, check_format, check_regex};
+use crate::analysis::formats::{FormatUse, check_format, check_regex, in_strftime};
 use crate::analysis::functions::Function;
 use crate::analysis::functions::signature::{Kinds, Param, ResultKind, Role, Signature};
 use crate::analysis::hir::{Expr, ExprKind, Literal};
@@ -69,6 +70,13 @@ impl Checker<'_> {
         if method.text == "format" {
             let help = "`to_string()` gives a value's text, `format_date(…)` a date in a format of choice";
             return self.error(diagnostic.help(help));
+        }
+        if let Some(function) = habit(&method.text) {
+            let diagnostic = diagnostic.help(format!("did you mean `{function}`?"));
+            return self.error(diagnostic.fix(method.span, function));
+        }
+        if is_if_null(&method.text) {
+            return self.error(diagnostic.help(IF_NULL_HELP));
         }
         let fitting = |function: &&Function| function.signature().receiver.accepts(&receiver.ty.kind);
         let names = Function::ALL.iter().filter(fitting).chain(Function::ALL).map(|function| function.name());
@@ -173,7 +181,13 @@ impl Checker<'_> {
         let shown = if text.is_empty() { String::new() } else { format!(" `{text}`") };
         let message = format!("{subject}{shown} is not valid: {}", fault.reason);
         let span = inner_span(arg.span, text, &fault.range);
-        self.error(Diagnostic::error(Code::E200, message).label(span, fault.reason));
+        let help = match param.role {
+            Role::ParseDate => in_strftime(text, FormatUse::ParseDate),
+            Role::ParseDateTime => in_strftime(text, FormatUse::ParseDateTime),
+            _ => None,
+        };
+        let help = help.map(|meant| format!("write `\"{meant}\"`"));
+        self.error(Diagnostic::error(Code::E200, message).label(span, fault.reason).help_opt(help));
         false
     }
 
@@ -213,12 +227,14 @@ impl Checker<'_> {
         let message = format!("unknown function `{name}`");
         let diagnostic = Diagnostic::error(Code::E203, message).label(function.span, "not known");
         let receiver = args.first().and_then(plain).map_or("value".to_owned(), operand);
+        let name = habit(name).unwrap_or(name);
         let diagnostic = match Function::by_name(name) {
             _ if name == "any" && self.sees_groups() => {
                 diagnostic.help("to ask for any row, count: `sum(if condition then 1 else 0) > 0`")
             }
             Some(_) if args.len() > 1 => diagnostic.help(format!("it is a method: write `{receiver}.{name}(…)`")),
             Some(_) => diagnostic.help(format!("it is a method: write `{receiver}.{name}()`")),
+            None if is_if_null(name) => diagnostic.help(IF_NULL_HELP),
             None if self.sees_groups() => {
                 let diagnostic = diagnostic.note(format!("the functions here are {}", list(&AGGREGATES)));
                 did_you_mean(diagnostic, name, function.span, AGGREGATES)

@@ -8,6 +8,7 @@ mod alike;
 mod calls;
 mod describe;
 mod expr;
+mod habits;
 mod names;
 mod operators;
 mod statements;

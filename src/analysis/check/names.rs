@@ -24,6 +24,10 @@ const SOURCE_LATER: [&str; 5] = ["path", "batch", "count", "ingestion_timestamp"
 /// Scopes that come later.
 const SCOPES_LATER: [&str; 5] = ["window", "record", "config", "doc", "meta"];
 
+/// Constants as other languages spell them.
+const CONSTANTS: [(&str, &str); 6] =
+    [("null", "null"), ("none", "null"), ("nil", "null"), ("undefined", "null"), ("true", "true"), ("false", "false")];
+
 impl Checker<'_> {
     /// A bare name: a let, else a column, else an earlier emit. Reported as E203 when the node is done.
     pub(super) fn name(&mut self, name: &str, span: Span) -> Expr {
@@ -78,6 +82,16 @@ impl Checker<'_> {
             let message = format!("column `{}` is written with the name of a source in {}", column.text, self.place);
             let help = format!("write `{}`", column.text);
             let diagnostic = Diagnostic::error(Code::E203, message).label(span, "only a combine reads qualified names");
+            self.error(diagnostic.help(help).fix(span, column.text.clone()));
+        } else if ["pipeline", "source", "vars"].contains(&head.text.as_str()) {
+            let written = format!("${}", head.text);
+            let message = format!("unknown name `{}` in {}", head.text, self.place);
+            let diagnostic = Diagnostic::error(Code::E203, message).label(head.span, "not known here");
+            self.error(diagnostic.help(format!("did you mean `{written}.{}`?", column.text)).fix(head.span, written));
+        } else if let (2, Some(_)) = (parts.len(), self.lookup(&column.text, span)) {
+            let message = format!("unknown name `{}` in {}", head.text, self.place);
+            let diagnostic = Diagnostic::error(Code::E203, message).label(head.span, "not known here");
+            let help = format!("a column is read by its plain name: `{}`", column.text);
             self.error(diagnostic.help(help).fix(span, column.text.clone()));
         } else {
             self.note_unknown(&head.text, head.span);
@@ -192,12 +206,19 @@ impl Checker<'_> {
         if slots().any(|slot| slot == name) {
             return diagnostic.help(format!("`{name}` is computed by the program, and can be read only further down"));
         }
+        if matches!(name, "not_null" | "not_blank" | "non_empty" | "required") {
+            return diagnostic.help("the check for a value that is there is `not_empty`");
+        }
+        if let Some((_, constant)) = CONSTANTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(name)) {
+            return diagnostic.help(format!("write `{constant}`")).fix(span, *constant);
+        }
         let diagnostic = did_you_mean(diagnostic, name, span, columns.into_iter().chain(slots()));
         match diagnostic.help {
             None if self.row.schema.carries => diagnostic.help(format!(
-                "if `{name}` is a field of the input, declare it in the source's schema: CXL reads declared columns only"
+                "if it is a text, write `\"{name}\"`; if it is a field of the input, declare it in the source's schema"
             )),
-            _ => diagnostic,
+            None => diagnostic.help(format!("if it is a text, write `\"{name}\"`")),
+            Some(_) => diagnostic,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! string; nothing here prints. Any span is drawable: one that lies outside its text, or inside a character, is moved
 //! to the nearest place that exists.
 
+mod excerpt;
 mod json;
 mod rich;
 mod short;

@@ -17,12 +17,13 @@ use std::ops::Range;
 
 use ariadne::{Color, Config, Fmt, IndexType, Label as DrawnLabel, Report, ReportKind, Source};
 
+use super::excerpt::Excerpt;
 use super::text;
 use crate::diagnostics::{Diagnostic, FileId, Label, Severity, SourceMap};
 
 /// Renders findings with their source lines, one empty line between two.
 pub fn rich(sources: &SourceMap, diagnostics: &[Diagnostic], colour: bool) -> String {
-    let mut drawing = Drawing { cache: Cache::new(sources), sources, colour };
+    let mut drawing = Drawing { cache: Cache::new(sources), excerpts: Vec::new(), sources, colour };
     let drawn: Vec<_> = diagnostics.iter().map(|diagnostic| drawing.draw(diagnostic)).collect();
     drawn.join("\n")
 }
@@ -32,6 +33,8 @@ type CharSpan = (FileId, Range<usize>);
 
 struct Drawing<'a> {
     cache: Cache<'a>,
+    /// The files of the finding that have lines too long to be shown.
+    excerpts: Vec<(FileId, Excerpt)>,
     sources: &'a SourceMap,
     colour: bool,
 }
@@ -39,6 +42,7 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn draw(&mut self, diagnostic: &Diagnostic) -> String {
         let mut out = self.first_line(diagnostic);
+        self.cut_long_lines(diagnostic);
         let labels = self.labels(diagnostic);
         let frame = match labels.is_empty() {
             true => String::new(),
@@ -69,7 +73,46 @@ impl Drawing<'_> {
             .finish();
         let mut drawn = Vec::new();
         report.write(&mut self.cache, &mut drawn).expect("writing to memory does not fail");
-        tighten(&String::from_utf8_lossy(&drawn))
+        tighten(&self.true_columns(&String::from_utf8_lossy(&drawn)))
+    }
+
+    /// Prepares the files of a finding that have lines too long to be shown whole.
+    fn cut_long_lines(&mut self, diagnostic: &Diagnostic) {
+        self.excerpts.clear();
+        self.cache.excerpts.clear();
+        let mut files: Vec<_> = diagnostic.labels.iter().map(|label| label.span.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        files.retain(|file| self.sources.contains(*file) && self.cache.has_long_lines(*file));
+        for file in files {
+            let labels = diagnostic.labels.iter().filter(|label| label.span.file == file);
+            let points = labels.flat_map(|label| {
+                let whole = self.whole_characters(label);
+                [whole.start, whole.end]
+            });
+            let points = points.collect();
+            let excerpt = Excerpt::new(&drawable(self.sources.text(file)), points);
+            self.cache.excerpts.push((file, Source::from(excerpt.text().to_owned())));
+            self.excerpts.push((file, excerpt));
+        }
+    }
+
+    /// What was drawn, with the columns that places have in whole lines.
+    fn true_columns(&self, drawn: &str) -> String {
+        drawn.lines().flat_map(|line| [self.true_column(line), "\n".to_owned()]).collect()
+    }
+
+    fn true_column(&self, line: &str) -> String {
+        let heads_frame = |line: &str| plain(line).trim_start().starts_with(['╭', '├']);
+        let found = self.excerpts.iter().find_map(|(file, excerpt)| {
+            let name = text::one_line(self.sources.name(*file));
+            let (head, place) = line.rsplit_once(&format!("{name}:"))?;
+            let (number, column) = place.split_once(':')?;
+            let (column, tail) = column.split_at(column.find(|c: char| !c.is_ascii_digit())?);
+            let column = excerpt.column(number.parse().ok()?, column.parse().ok()?);
+            Some(format!("{head}{name}:{number}:{column}{tail}"))
+        });
+        found.filter(|_| heads_frame(line)).unwrap_or_else(|| line.to_owned())
     }
 
     /// The labels as `ariadne` wants them: by file, the primary one's first, then by line; on one line from right to
@@ -102,8 +145,17 @@ impl Drawing<'_> {
         if self.colour { drawn.with_color(if primary { severity } else { Color::Blue }) } else { drawn }
     }
 
-    /// The characters to underline: at least one, which always exists because drawn texts end with a blank.
+    /// The characters to underline, where the shown text has them.
     fn characters(&self, label: &Label) -> Range<usize> {
+        let whole = self.whole_characters(label);
+        match self.excerpts.iter().find(|(file, _)| *file == label.span.file) {
+            Some((_, excerpt)) => excerpt.shown(whole.start)..excerpt.shown(whole.end),
+            None => whole,
+        }
+    }
+
+    /// The characters to underline: at least one, which always exists because drawn texts end with a blank.
+    fn whole_characters(&self, label: &Label) -> Range<usize> {
         let text = self.sources.text(label.span.file);
         let bytes = text::fit(label.span, text);
         let start = text[..bytes.start].chars().count();
@@ -171,11 +223,23 @@ fn severity_colour(severity: Severity) -> Color {
 struct Cache<'a> {
     sources: &'a SourceMap,
     drawn: Vec<(FileId, Source<String>)>,
+    /// Shown in place of the whole texts.
+    excerpts: Vec<(FileId, Source<String>)>,
+    long: Vec<(FileId, bool)>,
 }
 
 impl<'a> Cache<'a> {
     fn new(sources: &'a SourceMap) -> Self {
-        Self { sources, drawn: Vec::new() }
+        Self { sources, drawn: Vec::new(), excerpts: Vec::new(), long: Vec::new() }
+    }
+
+    fn has_long_lines(&mut self, file: FileId) -> bool {
+        if let Some((_, long)) = self.long.iter().find(|(known, _)| *known == file) {
+            return *long;
+        }
+        let long = Excerpt::is_needed(self.sources.text(file));
+        self.long.push((file, long));
+        long
     }
 }
 
@@ -183,6 +247,9 @@ impl ariadne::Cache<FileId> for Cache<'_> {
     type Storage = String;
 
     fn fetch(&mut self, id: &FileId) -> Result<&Source<String>, impl std::fmt::Debug> {
+        if let Some(position) = self.excerpts.iter().position(|(file, _)| file == id) {
+            return Ok(&self.excerpts[position].1);
+        }
         let position = match self.drawn.iter().position(|(file, _)| file == id) {
             Some(position) => position,
             None => {

@@ -25,9 +25,19 @@ pub(super) fn visible(c: char) -> char {
     }
 }
 
-/// A message on one line.
+/// The longest message, in bytes, that is shown whole.
+const LONGEST: usize = 2000;
+
+/// A message on one line, without its middle if it is as long as a name of a hundred thousand letters makes it.
 pub(super) fn one_line(message: &str) -> String {
-    message.trim_end().chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { visible(c) }).collect()
+    let message = message.trim_end();
+    let shown = |part: &str| part.chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { visible(c) }).collect();
+    if message.len() <= LONGEST {
+        return shown(message);
+    }
+    let (head, tail) = (floor(message, LONGEST / 2), ceil(message, message.len() - LONGEST / 4));
+    let (head, tail): (String, String) = (shown(&message[..head]), shown(&message[tail..]));
+    format!("{head} … {tail}")
 }
 
 /// A message that may have several lines.

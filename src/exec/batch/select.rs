@@ -9,7 +9,7 @@ use arrow_array::types::{ArrowPrimitiveType, ByteViewType};
 use arrow_array::{Array, BooleanArray, GenericByteViewArray, PrimitiveArray, UInt8Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 
-use super::{Batch, Bitmap, Carried, Column, DecimalColumn, ListColumn, Origin, Positions, Scales};
+use super::{Batch, Bitmap, Carried, Column, DecimalColumn, ListColumn, Origin, Positions, Scales, trusted_views};
 
 impl Column {
     /// The values at `rows`, in that order; a row may stand there several times. Every row must lie inside.
@@ -90,7 +90,7 @@ fn take_views<T: ByteViewType>(array: &GenericByteViewArray<T>, rows: &[u32]) ->
     let views = ScalarBuffer::from(gather(array.views(), rows));
     let validity = take_validity(array.nulls(), rows);
     // SAFETY: every view comes from `array`, whose buffers are kept.
-    unsafe { GenericByteViewArray::new_unchecked(views, array.data_buffers().clone(), validity) }
+    unsafe { trusted_views(views, array.data_buffers().clone(), validity) }
 }
 
 fn take_decimals(column: &DecimalColumn, rows: &[u32]) -> DecimalColumn {

@@ -2,13 +2,13 @@
 //!
 //! Text results are appended to one buffer for all rows, and what fits a view is moved into it, so no row allocates.
 
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 use super::error::{Error, Faults};
 use super::live::Live;
 use crate::analysis::types::Kind;
 use crate::diagnostics::Span;
-use crate::exec::batch::Column;
+use crate::exec::batch::{Column, Validity};
 use crate::exec::value::Value;
 
 /// The rows that a kernel computes, and where it reports those that fail.
@@ -121,33 +121,6 @@ pub struct Cells<T> {
     pub validity: Option<NullBuffer>,
 }
 
-/// Collects which rows are null; all are valid until told otherwise.
-pub struct Validity {
-    rows: usize,
-    words: Vec<u64>,
-}
-
-impl Validity {
-    /// Every one of `rows` rows is valid.
-    pub fn new(rows: usize) -> Self {
-        Self { rows, words: Vec::new() }
-    }
-
-    /// Makes a row null.
-    #[inline]
-    pub fn set_null(&mut self, row: usize) {
-        if self.words.is_empty() {
-            self.words = vec![u64::MAX; self.rows.div_ceil(64)];
-        }
-        self.words[row / 64] &= !(1 << (row % 64));
-    }
-
-    /// `None` if no row is null.
-    pub fn finish(self) -> Option<NullBuffer> {
-        (!self.words.is_empty()).then(|| NullBuffer::new(BooleanBuffer::new(self.words.into(), 0, self.rows)))
-    }
-}
-
 /// Longest text that a view holds itself.
 const INLINE: usize = 12;
 /// A buffer takes no further text when it holds this many bytes.
@@ -158,7 +131,7 @@ const LONGEST: usize = 1 << 30;
 /// Builds a string column: texts of up to twelve bytes in their views, others in shared buffers.
 pub struct Texts {
     views: Vec<u128>,
-    full: Vec<Vec<u8>>,
+    full: Vec<Buffer>,
     current: String,
 }
 
@@ -172,7 +145,7 @@ impl Texts {
     #[inline]
     pub fn set(&mut self, row: usize, append: impl FnOnce(&mut String) -> Result<bool, Error>) -> Result<bool, Error> {
         if self.current.len() > BUFFER {
-            self.full.push(std::mem::take(&mut self.current).into_bytes());
+            self.full.push(Buffer::from_vec(std::mem::take(&mut self.current).into_bytes()));
         }
         let start = self.current.len();
         let valid = append(&mut self.current);
@@ -191,7 +164,7 @@ impl Texts {
     /// The column.
     pub fn finish(mut self, validity: Option<NullBuffer>) -> Column {
         if !self.current.is_empty() {
-            self.full.push(self.current.into_bytes());
+            self.full.push(Buffer::from_vec(self.current.into_bytes()));
         }
         // SAFETY: each view was made by `view` from a whole text in the buffer it names, and buffers only grow.
         unsafe { Column::string_views(self.views, self.full, validity) }

@@ -16,15 +16,10 @@ const MAPPED: i32 = 4 << 20;
 pub fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        unsafe extern "C" {
-            fn mallopt(parameter: i32, value: i32) -> i32;
-        }
-        const M_TRIM_THRESHOLD: i32 = -1;
-        const M_MMAP_THRESHOLD: i32 = -3;
         // SAFETY: `mallopt` takes two numbers, checks them, and may be called at any time.
         unsafe {
-            mallopt(M_TRIM_THRESHOLD, KEPT);
-            mallopt(M_MMAP_THRESHOLD, MAPPED);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED);
         }
     }
 }

@@ -35,14 +35,16 @@ impl Arbitrator {
 
     /// Charges `bytes` to a consumer before it grows by them.
     pub fn reserve(&self, consumer: usize, bytes: u64) -> Result<(), Exceeded> {
-        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if used > self.limit {
-            self.used.fetch_sub(bytes, Ordering::Relaxed);
-            return Err(self.exceeded(used));
+        // What does not fit is never added, not even for a moment: another worker's reservation may fit meanwhile.
+        let fitting = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting) {
+            Ok(before) => {
+                self.consumers[consumer].1.fetch_add(bytes, Ordering::Relaxed);
+                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(before) => Err(self.exceeded(before.saturating_add(bytes))),
         }
-        self.consumers[consumer].1.fetch_add(bytes, Ordering::Relaxed);
-        self.peak.fetch_max(used, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Gives back what a consumer was charged.

@@ -13,7 +13,7 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
     let (expressions, program, schema) = match &operator.kind {
         OperatorKind::Transform(spec) => {
             let checks = spec.transform.validations.iter().map(|validation| &validation.check);
-            let all = checks.chain(spec.transform.statements.iter().flat_map(expressions_of));
+            let all = checks.chain(spec.transform.statements.iter().flat_map(Statement::exprs));
             (all.collect::<Vec<_>>(), Some(&spec.transform), &spec.input)
         }
         OperatorKind::Route(spec) => (spec.route.conditions.iter().collect(), None, &spec.schema),
@@ -31,20 +31,12 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-fn expressions_of(statement: &Statement) -> Vec<&Expr> {
-    match statement {
-        Statement::Let { value, .. } | Statement::Emit { value, .. } => vec![value],
-        Statement::Filter(value) | Statement::Discard(value) => vec![value],
-        Statement::Distinct { key, .. } => key.iter().collect(),
-    }
-}
-
 /// The expression that stands at `span`.
 fn find(expression: &Expr, span: Span) -> Option<&Expr> {
     if expression.span == span {
         return Some(expression);
     }
-    children(expression).into_iter().find_map(|child| find(child, span))
+    expression.children().into_iter().find_map(|child| find(child, span))
 }
 
 /// The input columns that an expression reads, also by way of earlier lets and emits.
@@ -60,30 +52,6 @@ fn collect_columns(expression: &Expr, program: Option<&Transform>, columns: &mut
         ExprKind::Column(position) if !columns.contains(position) => columns.push(*position),
         ExprKind::Let(slot) => defined(*slot, true).into_iter().for_each(|e| collect_columns(e, program, columns)),
         ExprKind::Emit(slot) => defined(*slot, false).into_iter().for_each(|e| collect_columns(e, program, columns)),
-        _ => children(expression).into_iter().for_each(|child| collect_columns(child, program, columns)),
-    }
-}
-
-fn children(expression: &Expr) -> Vec<&Expr> {
-    match &expression.kind {
-        ExprKind::Literal(_)
-        | ExprKind::Column(_)
-        | ExprKind::Let(_)
-        | ExprKind::Emit(_)
-        | ExprKind::Variable(_)
-        | ExprKind::Subject => Vec::new(),
-        ExprKind::Convert(inner) | ExprKind::Negate(inner) | ExprKind::Not(inner) => vec![inner],
-        ExprKind::Arithmetic { left, right, .. }
-        | ExprKind::Compare { left, right, .. }
-        | ExprKind::Logic { left, right, .. }
-        | ExprKind::Coalesce(left, right) => vec![left, right],
-        ExprKind::If { condition, consequence, alternative } => {
-            [condition, consequence].into_iter().chain(alternative).map(AsRef::as_ref).collect()
-        }
-        ExprKind::Match { subject, arms, default } => {
-            let arms = arms.iter().flat_map(|arm| [&arm.pattern, &arm.body]);
-            subject.iter().map(AsRef::as_ref).chain(arms).chain([default.as_ref()]).collect()
-        }
-        ExprKind::Call { receiver, args, .. } => std::iter::once(receiver.as_ref()).chain(args).collect(),
+        _ => expression.children().into_iter().for_each(|child| collect_columns(child, program, columns)),
     }
 }

@@ -23,10 +23,19 @@ pub(crate) struct Pass<'a, 'p> {
     index: &'a Index,
     result: &'a mut BlockResult,
     letters: LetterWriter,
+    /// Batches on their way, the next one last: a list and not calls within calls, since a pipeline may be as long as
+    /// its author likes.
+    waiting: Vec<Waiting<'a>>,
     /// The first failure so far that stops the run, with its place: record, then operator.
     first: Option<(u32, usize, Failure)>,
     /// Whether this is the block's last batch.
     last: bool,
+}
+
+/// A batch, and who is still to take it: at least one.
+struct Waiting<'a> {
+    consumers: &'a [usize],
+    batch: Batch,
 }
 
 impl<'a, 'p> Pass<'a, 'p> {
@@ -42,7 +51,8 @@ impl<'a, 'p> Pass<'a, 'p> {
         result.clear(tree, ticket, block);
         ticket.decoder.decoder.index(block, index);
         let letters = LetterWriter::default();
-        let mut pass = Self { tree, source, ticket, block, index, result, letters, first: None, last: false };
+        let waiting = Vec::new();
+        let mut pass = Self { tree, source, ticket, block, index, result, letters, waiting, first: None, last: false };
         let mut start = 0;
         while start < block.records && pass.first.is_none() {
             let end = block.records.min(start.saturating_add(tree.batch_size));
@@ -82,6 +92,19 @@ impl<'a, 'p> Pass<'a, 'p> {
         counts.rows_in += rows as u64;
         counts.rows_out += batch.rows as u64;
         self.give(0, 0, batch);
+        while let Some((consumer, batch)) = self.next() {
+            self.take(consumer, batch);
+        }
+    }
+
+    /// The next operator to run and what it takes. All that comes of a batch is done before its next consumer.
+    fn next(&mut self) -> Option<(usize, Batch)> {
+        let Waiting { consumers, batch } = self.waiting.pop()?;
+        let (first, others) = consumers.split_first()?;
+        if !others.is_empty() {
+            self.waiting.push(Waiting { consumers: others, batch: batch.clone() });
+        }
+        Some((*first, batch))
     }
 
     fn carried(&self, extra: Vec<Column>) -> Carried {
@@ -97,11 +120,9 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn give(&mut self, node: usize, port: usize, batch: Batch) {
         let tree = self.tree;
         let consumers = tree.nodes[node].consumers.get(port).map(Vec::as_slice).unwrap_or_default();
-        let Some((last, others)) = consumers.split_last().filter(|_| batch.rows > 0) else { return };
-        for consumer in others {
-            self.take(*consumer, batch.clone());
+        if batch.rows > 0 && !consumers.is_empty() {
+            self.waiting.push(Waiting { consumers, batch });
         }
-        self.take(*last, batch);
     }
 
     fn take(&mut self, at: usize, batch: Batch) {
@@ -134,7 +155,8 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn route(&mut self, at: usize, route: &eval::Route, batch: &Batch) {
         let routed = route.run(batch);
         self.reject(at, batch, &routed.faults);
-        for (port, branch) in routed.branches.into_iter().enumerate() {
+        // The first branch is to be the next.
+        for (port, branch) in routed.branches.into_iter().enumerate().rev() {
             let Some(branch) = branch else { continue };
             self.result.counts[at].rows_out += branch.rows as u64;
             self.give(at, port, branch);

@@ -33,6 +33,8 @@ pub(crate) struct Destination {
     pub folder: PathBuf,
     /// The file; links resolved.
     pub path: PathBuf,
+    /// What a run that stops for too many dead letters writes in its place.
+    failed: Option<PathBuf>,
     /// Path and display before a suffix, where a suffix may be added.
     unsuffixed: Option<(PathBuf, String)>,
 }
@@ -59,6 +61,8 @@ struct Wanted<'p> {
     writer: String,
     path: &'p (String, Span),
     if_exists: IfExists,
+    /// Whether what was written is kept when the run stops for too many dead letters.
+    failed: bool,
 }
 
 fn wanted(plan: &PhysicalPlan) -> Vec<Wanted<'_>> {
@@ -68,14 +72,18 @@ fn wanted(plan: &PhysicalPlan) -> Vec<Wanted<'_>> {
             writer: format!("sink `{}`", sink.sink.label),
             path: &sink.sink.path,
             if_exists: sink.sink.if_exists,
+            failed: false,
         }),
         _ => None,
     });
+    let letters = &plan.dead_letters;
+    let failed = letters.rate.is_some() || !letters.source_rates.is_empty() || letters.type_error_threshold.is_some();
     let dead_letters = plan.dead_letters.files.iter().map(|file| Wanted {
         purpose: Purpose::DeadLetters,
         writer: "the dead-letter file".to_string(),
         path: &file.path,
         if_exists: IfExists::Overwrite,
+        failed,
     });
     sinks.chain(dead_letters).collect()
 }
@@ -83,11 +91,8 @@ fn wanted(plan: &PhysicalPlan) -> Vec<Wanted<'_>> {
 impl Wanted<'_> {
     fn resolve(self, options: &Options) -> Result<Destination, Box<Diagnostic>> {
         let (display, span) = self.path;
-        let path = options.base_dir.join(display);
-        let path = match path.is_symlink() {
-            true => path.canonicalize().unwrap_or(path),
-            false => path,
-        };
+        let path = follow(options.base_dir.join(display))
+            .ok_or_else(|| self.refuse("is a link that leads nowhere", "remove the link, or choose another path"))?;
         let folder = self.folder(&path)?;
         let Some(name) = path.file_name() else {
             return Err(self.refuse("names no file", "a path ends in a file name"));
@@ -101,7 +106,8 @@ impl Wanted<'_> {
         }
         let unsuffixed = (self.if_exists == IfExists::UniqueSuffix).then(|| (path.clone(), display.clone()));
         let (purpose, writer, display) = (self.purpose, self.writer, display.clone());
-        let mut found = Destination { purpose, writer, display, span: *span, folder, path, unsuffixed };
+        let failed = self.failed.then(|| failed_path(&path));
+        let mut found = Destination { purpose, writer, display, span: *span, folder, path, failed, unsuffixed };
         found.settle();
         Ok(found)
     }
@@ -135,6 +141,23 @@ impl Destination {
     }
 }
 
+/// Where links lead, also to a file that is not there yet; `None` if they go round in a circle.
+fn follow(mut path: PathBuf) -> Option<PathBuf> {
+    const MOST: usize = 40;
+    for _ in 0..MOST {
+        let Ok(target) = std::fs::read_link(&path) else { return Some(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    None
+}
+
+/// Where dead letters are kept when there are too many of them.
+pub(super) fn failed_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".failed");
+    PathBuf::from(name)
+}
+
 /// `out.csv` as `out-1.csv`.
 fn suffixed(path: &Path, number: u64) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -143,6 +166,8 @@ fn suffixed(path: &Path, number: u64) -> PathBuf {
         None => path.with_file_name(format!("{stem}-{number}")),
     }
 }
+
+const KEPT: &str = "when too many rows are rejected, the dead letters so far are kept under their path and `.failed`";
 
 /// Two outputs that are one file, and outputs that are inputs.
 fn collisions(found: &[Destination], sources: &[Source<'_>]) -> Vec<Diagnostic> {
@@ -154,6 +179,10 @@ fn collisions(found: &[Destination], sources: &[Source<'_>]) -> Vec<Diagnostic> 
                 findings.push(collision(message, one, other.span, "also written here"));
             }
         }
+        for other in found.iter().filter(|other| one.failed.as_ref() == Some(&other.path)) {
+            let message = format!("{} would write over {}, which {} writes", one.writer, other.display, other.writer);
+            findings.push(collision(message, one, other.span, "written here").note(KEPT));
+        }
     }
     for source in sources {
         for file in &source.files {
@@ -162,6 +191,11 @@ fn collisions(found: &[Destination], sources: &[Source<'_>]) -> Vec<Diagnostic> 
                 let name = &source.operator.name;
                 let message = format!("{} would write over {}, which source `{name}` reads", one.writer, file.display);
                 findings.push(collision(message, one, file.span, "read here"));
+            }
+            for one in found.iter().filter(|one| one.failed.as_ref() == Some(&input)) {
+                let name = &source.operator.name;
+                let message = format!("{} would write over {}, which source `{name}` reads", one.writer, file.display);
+                findings.push(collision(message, one, file.span, "read here").note(KEPT));
             }
         }
     }

@@ -11,6 +11,7 @@ mod journal;
 mod leftovers;
 mod output;
 
+use destinations::failed_path;
 pub(crate) use destinations::{Destination, Purpose, destinations};
 pub(crate) use leftovers::is_own_file;
 pub(crate) use output::Output;
@@ -127,8 +128,7 @@ impl RunFile {
 pub(crate) fn keep_as_failed(outputs: &mut [&mut Output]) -> Vec<String> {
     let mut kept = Vec::new();
     for output in outputs {
-        let mut name = output.path().as_os_str().to_owned();
-        name.push(".failed");
+        let name = failed_path(output.path());
         if output.complete().is_ok() && std::fs::rename(output.hidden(), &name).is_ok() {
             output.published();
             kept.push(format!("{}.failed", output.display()));

@@ -3,10 +3,13 @@
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
+use regex::Regex;
+
 use crate::analysis::hir::Matcher;
-use crate::diagnostics::{Code, Diagnostic, Span, suggest};
+use crate::diagnostics::{Code, Diagnostic, Severity, Span, suggest};
 use crate::exec::{Mode, publish};
 
+use super::listing::{self, Listing};
 use super::{Source, SourceFile};
 
 /// Fills in the files of a source. A file that is not there is an error (E216) before a run and a warning (W216) in a
@@ -15,10 +18,17 @@ pub(crate) fn resolve(source: &mut Source<'_>, base: &Path, mode: Mode) -> Vec<D
     let name = &source.operator.name;
     let found = match &source.spec.source.matcher {
         Matcher::Paths(paths) => Ok(listed(name, paths, base, mode)),
-        Matcher::Glob(pattern, span) => glob_files(pattern, *span, base).map(|files| matched(name, files, *span, mode)),
-        Matcher::Regex(pattern, span) => {
-            regex_files(pattern, *span, base).map(|files| matched(name, files, *span, mode))
-        }
+        Matcher::Glob(pattern, span) => glob_listing(pattern, *span, base).map(|listing| {
+            let unlisted = unlisted(name, &listing, *span, |message| absent(mode, message));
+            matched(name, candidates(listing, base, *span).collect(), unlisted, *span, mode)
+        }),
+        Matcher::Regex(pattern, span) => file_regex(pattern, *span).map(|regex| {
+            let listing = listing::everything(base);
+            // A regex doesn't say which folders are meant, so this is only worth a warning.
+            let unlisted = unlisted(name, &listing, *span, |message| Diagnostic::warning(Code::W216, message));
+            let files = candidates(listing, base, *span).filter(|file| regex.is_match(&file.display));
+            matched(name, files.collect(), unlisted, *span, mode)
+        }),
     };
     match found {
         Ok((files, findings)) => {
@@ -46,21 +56,38 @@ fn listed(name: &str, paths: &[(String, Span)], base: &Path, mode: Mode) -> Foun
                 absent(mode, format!("source `{name}`: {display} {}", why_absent(&error)))
                     .label(*span, "no such input")
                     .note(format!("looked for {}", std::path::absolute(&path).unwrap_or(path.clone()).display()))
-                    .help_opt(close_name(&path)),
+                    .help_opt(meant_instead(display, &path)),
             ),
         }
     }
     (files, findings)
 }
 
-fn matched(name: &str, mut files: Vec<SourceFile>, span: Span, mode: Mode) -> Found {
-    files.sort_by(|a, b| a.display.as_bytes().cmp(b.display.as_bytes()));
-    files.dedup_by(|a, b| a.display == b.display);
-    if !files.is_empty() {
-        return (files, Vec::new());
+/// Files that were found, in name order, with what is to be said about them.
+fn matched(name: &str, mut files: Vec<SourceFile>, unlisted: Vec<Diagnostic>, span: Span, mode: Mode) -> Found {
+    // Names that aren't text may look the same.
+    files.sort_by(|a, b| (a.display.as_bytes(), &a.path).cmp(&(b.display.as_bytes(), &b.path)));
+    files.dedup_by(|a, b| a.path == b.path);
+    let mut findings = unlisted;
+    if files.is_empty() && findings.iter().all(|finding| finding.severity == Severity::Warning) {
+        let finding = absent(mode, format!("source `{name}`: no file matches")).label(span, "matches no file");
+        findings.push(finding.help("matches are looked for below the base directory; only files count, not folders"));
     }
-    let finding = absent(mode, format!("source `{name}`: no file matches")).label(span, "matches no file");
-    (files, vec![finding.help("matches are looked for below the base directory; only files count, not folders")])
+    (files, findings)
+}
+
+/// What to say about the folders that could not be listed.
+fn unlisted(name: &str, listing: &Listing, span: Span, finding: impl Fn(String) -> Diagnostic) -> Vec<Diagnostic> {
+    let say = |(folder, error): &(PathBuf, std::io::Error)| {
+        finding(format!("source `{name}`: the folder {} can't be listed: {error}", folder.display()))
+            .label(span, "files in it may be meant")
+            .help("permit the folder to be listed, or write a pattern that does not lead into it")
+    };
+    listing.unlisted.iter().map(say).collect()
+}
+
+fn candidates(listing: Listing, base: &Path, span: Span) -> impl Iterator<Item = SourceFile> {
+    listing.paths.into_iter().filter_map(move |path| candidate(path, base, span))
 }
 
 fn absent(mode: Mode, message: String) -> Diagnostic {
@@ -77,8 +104,11 @@ fn why_absent(error: &std::io::Error) -> String {
     }
 }
 
-/// A file in the same folder whose name is close.
-fn close_name(path: &Path) -> Option<String> {
+/// `glob` for a pattern, or a file in the same folder whose name is close.
+fn meant_instead(display: &str, path: &Path) -> Option<String> {
+    if display.contains(['*', '?']) {
+        return Some(format!("`path` names one file; write `glob: \"{display}\"` for all that match"));
+    }
     let wanted = path.file_name()?.to_str()?;
     let mut names: Vec<String> = std::fs::read_dir(path.parent()?)
         .ok()?
@@ -87,7 +117,7 @@ fn close_name(path: &Path) -> Option<String> {
         .collect();
     names.sort();
     let close = suggest::closest(wanted, names.iter().map(String::as_str))?;
-    Some(format!("did you mean `{close}`?"))
+    Some(format!("did you mean `{}{close}`?", display.strip_suffix(wanted).unwrap_or_default()))
 }
 
 fn file(path: PathBuf, display: String, span: Span, meta: &Metadata) -> SourceFile {
@@ -107,37 +137,14 @@ fn candidate(path: PathBuf, base: &Path, span: Span) -> Option<SourceFile> {
     Some(file(path, display, span, &meta))
 }
 
-fn glob_files(pattern: &str, span: Span, base: &Path) -> Result<Vec<SourceFile>, Box<Diagnostic>> {
-    let whole = match Path::new(pattern).is_absolute() {
-        true => pattern.to_string(),
-        false => {
-            let inside = pattern.trim_start_matches("./");
-            Path::new(&glob::Pattern::escape(&base.to_string_lossy())).join(inside).to_string_lossy().into_owned()
-        }
-    };
-    let options =
-        glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
-    let paths = glob::glob_with(&whole, options).map_err(|error| {
+fn glob_listing(pattern: &str, span: Span, base: &Path) -> Result<Listing, Box<Diagnostic>> {
+    glob::Pattern::new(pattern).map(|_| listing::glob(pattern, base)).map_err(|error| {
         Box::new(Diagnostic::error(Code::E212, format!("the glob pattern is not valid: {}", error.msg)).label(span, ""))
-    })?;
-    Ok(paths.filter_map(Result::ok).filter_map(|path| candidate(path, base, span)).collect())
+    })
 }
 
-fn regex_files(pattern: &str, span: Span, base: &Path) -> Result<Vec<SourceFile>, Box<Diagnostic>> {
-    let regex = regex::Regex::new(&format!("^(?:{pattern})$")).map_err(|error| {
+fn file_regex(pattern: &str, span: Span) -> Result<Regex, Box<Diagnostic>> {
+    Regex::new(&format!("^(?:{pattern})$")).map_err(|error| {
         Box::new(Diagnostic::error(Code::E213, format!("the file regex is not valid: {error}")).label(span, ""))
-    })?;
-    let mut found = Vec::new();
-    let mut folders = vec![base.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for entry in entries.filter_map(Result::ok) {
-            // A link to a folder is not followed: it could lead back up.
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                _ => found.extend(candidate(entry.path(), base, span).filter(|file| regex.is_match(&file.display))),
-            }
-        }
-    }
-    Ok(found)
+    })
 }

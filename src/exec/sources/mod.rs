@@ -4,6 +4,7 @@
 //! list of an output, never depends on how far a run came. Files are then opened one at a time.
 
 mod feed;
+mod listing;
 mod matcher;
 mod open;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 
-use crate::analysis::hir::{Encoding, OnUnmapped};
+use crate::analysis::hir::{self, Encoding, OnUnmapped};
 use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::exec::Failure;
 use crate::formats::csv::{Binding, BindingError, Cutter, ReadError, bind};
@@ -148,11 +148,10 @@ fn binding_failure(source: &Source<'_>, file: &SourceFile, header: Option<&[Stri
         BindingError::Missing { column: position } => {
             let wanted = &column(*position).header;
             let names = header.unwrap_or_default();
-            let close = suggest::closest(wanted, names.iter().map(String::as_str));
             error_at(format!("{file_name} has no column `{wanted}`, which source `{name}` declares"))
-                .label(column(*position).span, "declared here")
+                .label(column(*position).header_span, "declared here")
                 .note(format!("its header holds {}", quoted_list(names)))
-                .help_opt(close.map(|close| format!("did you mean `{close}`? `source_name` reads another header")))
+                .help(missing_help(wanted, names, &source.spec.source))
         }
         BindingError::Duplicate { column: position, positions: (first, second) } => {
             let wanted = &column(*position).header;
@@ -178,6 +177,28 @@ fn binding_failure(source: &Source<'_>, file: &SourceFile, header: Option<&[Stri
         .help("rename one of them in the file's header, or leave undeclared columns out with `on_unmapped: { mode: drop }`"),
     };
     failure(diagnostic)
+}
+
+/// What is likely wrong where a header lacks a declared column.
+fn missing_help(wanted: &str, names: &[String], source: &hir::Source) -> String {
+    let separates = |separator: &str| {
+        let parts = |name: &String| name.split(separator).any(|part| part.trim_matches('"') == wanted);
+        names.iter().any(parts)
+    };
+    if let Some(separator) = ["\t", ";", "|", ","].into_iter().find(|separator| separates(separator)) {
+        let shown = separator.escape_debug();
+        return format!("its fields are separated by `{shown}`: set `options: {{ delimiter: \"{shown}\" }}`");
+    }
+    if let Some(close) = suggest::closest(wanted, names.iter().map(String::as_str)) {
+        return format!("did you mean `{close}`? `source_name` reads another header");
+    }
+    let known = |name: &String| source.columns.iter().any(|column| column.header == *name);
+    match names.iter().any(known) {
+        true => "`source_name` beside `name` says which header a column is read from".to_owned(),
+        false => "if the first line is a row of data, set `options: { has_header: false }`; \
+                  otherwise `source_name` says which header a column is read from"
+            .to_owned(),
+    }
 }
 
 fn rejected_fields(source: &Source<'_>, file: &SourceFile, binding: &Binding) -> Failure {

@@ -50,7 +50,10 @@ pub(crate) fn run<'a, 'p>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|| stage.work());
+            // The system may refuse a thread; then those that there are do the work.
+            if std::thread::Builder::new().spawn_scoped(scope, || stage.work()).is_err() {
+                break;
+            }
         }
         stage.work();
     });

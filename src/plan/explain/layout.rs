@@ -34,13 +34,18 @@ pub fn percent(share: f64) -> String {
     format!("{rounded} %")
 }
 
-/// Rows with aligned cells; the last cell of a row is not padded, and empty columns take no room.
+/// Rows with aligned cells; the last cell of a row is not padded, and empty columns take no room. A cell wider than a
+/// line sticks out instead of moving all others.
 pub fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
     let rows: Vec<Vec<String>> = rows.into_iter().collect();
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let mut widths = Vec::new();
+    for (column, cell) in rows.iter().flat_map(|row| row.iter().enumerate()) {
+        widths.resize(widths.len().max(column + 1), 0);
+        widths[column] = cell.chars().count().min(WIDTH).max(widths[column]);
+    }
     let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().filter(|(column, _)| width(*column) > Some(0));
-        let cells: Vec<_> = cells.map(|(column, cell)| format!("{cell:<0$}", width(column).unwrap_or(0))).collect();
+        let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
+        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
         format!("  {}", cells.join("  ")).trim_end().to_string()
     };
     rows.iter().map(line).collect()

@@ -6,7 +6,7 @@
 
 mod build;
 mod estimate;
-mod layout;
+pub(crate) mod layout;
 mod model;
 mod steps;
 mod text;

@@ -8,21 +8,12 @@ use crate::plan::physical::ColumnSet;
 /// Every expression of a transform: its checks with the columns they are about, then its statements.
 pub fn of_transform(transform: &Transform) -> Vec<&Expr> {
     let checks = transform.validations.iter().flat_map(|entry| [&entry.check].into_iter().chain(&entry.column));
-    checks.chain(transform.statements.iter().flat_map(of_statement)).collect()
+    checks.chain(transform.statements.iter().flat_map(Statement::exprs)).collect()
 }
 
 /// The arguments of a cull's aggregates, which are computed on each row.
 pub fn of_aggregates(cull: &Cull) -> impl Iterator<Item = &Expr> {
     cull.aggregates.iter().flat_map(|aggregate| &aggregate.args)
-}
-
-/// The expressions of one statement.
-pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
-    match statement {
-        Statement::Let { value, .. } | Statement::Emit { value, .. } => vec![value],
-        Statement::Filter(value) | Statement::Discard(value) => vec![value],
-        Statement::Distinct { key, .. } => key.iter().collect(),
-    }
 }
 
 /// The keys of a transform's `distinct` statements, in order.
@@ -148,29 +139,5 @@ fn is_total(function: Function) -> bool {
 
 /// Whether `test` holds for the expression or one inside it, outermost first.
 fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
-    test(expr) || children(expr).into_iter().any(|child| any(child, test))
-}
-
-fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Literal(_)
-        | ExprKind::Column(_)
-        | ExprKind::Let(_)
-        | ExprKind::Emit(_)
-        | ExprKind::Variable(_)
-        | ExprKind::Subject => Vec::new(),
-        ExprKind::Convert(operand) | ExprKind::Negate(operand) | ExprKind::Not(operand) => vec![operand],
-        ExprKind::Arithmetic { left, right, .. }
-        | ExprKind::Compare { left, right, .. }
-        | ExprKind::Logic { left, right, .. }
-        | ExprKind::Coalesce(left, right) => vec![left, right],
-        ExprKind::If { condition, consequence, alternative } => {
-            [condition, consequence].into_iter().chain(alternative).map(|part| part.as_ref()).collect()
-        }
-        ExprKind::Match { subject, arms, default } => {
-            let arms = arms.iter().flat_map(|arm| [&arm.pattern, &arm.body]);
-            subject.iter().map(|part| part.as_ref()).chain(arms).chain([default.as_ref()]).collect()
-        }
-        ExprKind::Call { receiver, args, .. } => [receiver.as_ref()].into_iter().chain(args).collect(),
-    }
+    test(expr) || expr.children().into_iter().any(|child| any(child, test))
 }

@@ -104,7 +104,11 @@ impl<'input> Splitter<'input, '_> {
             self.diagnostics.push(
                 Diagnostic::error(Code::E202, format!("`{}` must start on a new line", token.text))
                     .label(token.span, "a second statement on the line")
-                    .help("write each statement on a line of its own"),
+                    .help(if folded(current, token) {
+                        "without `|` YAML joins the lines: write `cxl: |` and the statements below it"
+                    } else {
+                        "write each statement on a line of its own"
+                    }),
             );
         }
         shares
@@ -305,6 +309,15 @@ fn opener(tok: &Tok<'_>) -> Option<Tok<'static>> {
         Tok::MatchBrace => Some(Tok::MatchBrace),
         _ => None,
     }
+}
+
+/// Whether the file has more between two tokens than their text has: YAML joined lines there.
+fn folded(current: &Current<'_>, token: &Token<'_>) -> bool {
+    current.raw.tokens.last().is_some_and(|before| {
+        let in_text = token.offset.saturating_sub(before.offset + before.text.len());
+        let in_file = token.span.start.saturating_sub(before.span.end) as usize;
+        in_file > in_text
+    })
 }
 
 fn bracket(tok: &Tok<'_>) -> &'static str {

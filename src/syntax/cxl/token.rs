@@ -74,50 +74,20 @@ impl Tok<'_> {
 
     /// Whether an expression, and so a line, may end with it.
     pub fn ends_expression(&self) -> bool {
-        matches!(
-            self,
-            Tok::Ident(_)
-                | Tok::Scope(_)
-                | Tok::Int(_)
-                | Tok::Float(_)
-                | Tok::String(_)
-                | Tok::Date(_)
-                | Tok::Null
-                | Tok::True
-                | Tok::False
-                | Tok::Now
-                | Tok::It
-                | Tok::Underscore
-                | Tok::RightParen
-                | Tok::RightBracket
-                | Tok::RightBrace
-                | Tok::Distinct
-                | Tok::Block
-                | Tok::Bad
-        )
+        let closes = matches!(self, Tok::RightParen | Tok::RightBracket | Tok::RightBrace | Tok::Block | Tok::Bad);
+        closes || self.is_operand() || matches!(self, Tok::Distinct)
+    }
+
+    /// Whether it is a whole operand by itself.
+    fn is_operand(&self) -> bool {
+        let literal = matches!(self, Tok::Int(_) | Tok::Float(_) | Tok::String(_) | Tok::Date(_));
+        let name = matches!(self, Tok::Ident(_) | Tok::Scope(_) | Tok::Underscore);
+        literal || name || matches!(self, Tok::Null | Tok::True | Tok::False | Tok::Now | Tok::It)
     }
 
     /// Whether an expression may start with it, and what stands in front can't go on with it.
     pub fn starts_operand(&self) -> bool {
-        matches!(
-            self,
-            Tok::Ident(_)
-                | Tok::Scope(_)
-                | Tok::Int(_)
-                | Tok::Float(_)
-                | Tok::String(_)
-                | Tok::Date(_)
-                | Tok::Null
-                | Tok::True
-                | Tok::False
-                | Tok::Now
-                | Tok::It
-                | Tok::Underscore
-                | Tok::If
-                | Tok::Not
-                | Tok::Match
-                | Tok::LeftBrace
-        )
+        self.is_operand() || matches!(self, Tok::If | Tok::Not | Tok::Match | Tok::LeftBrace)
     }
 
     /// Whether an expression may start with it.

@@ -96,6 +96,11 @@ fn byte<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>, key: &str, byte: &mut 
             );
             return None;
         }
+        word if word.eq_ignore_ascii_case(b"tab") => {
+            let finding = reader.wrong_kind(&given, WANTED);
+            reader.report(finding.help("write a tab in double quotes: `\"\\t\"`").fix(scalar.span, "\"\\t\""));
+            return None;
+        }
         _ => {
             reader.wrong(&given, WANTED);
             return None;

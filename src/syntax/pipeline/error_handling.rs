@@ -4,7 +4,7 @@ use super::ast::{DeadLetters, ErrorHandling, Rate, SourceDeadLetters};
 use super::fields::{Fields, Given, Keys, Reader, later};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
-use crate::syntax::yaml::Entry;
+use crate::syntax::yaml::{Entry, Value};
 
 const KEYS: Keys = Keys {
     read: &["strategy", "dlq", "type_error_threshold", "max_group_buffer"],
@@ -30,7 +30,12 @@ pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> ErrorHandling 
     }
     handling.type_error_threshold = fields.get("type_error_threshold").and_then(|given| threshold(reader, &given));
     handling.max_group_buffer = fields.get("max_group_buffer").and_then(|given| reader.whole(&given, 0, u64::MAX));
-    handling.dlq = fields.group("dlq").and_then(|given| dead_letters(reader, &given));
+    let dlq = fields.group("dlq");
+    handling.dlq = dlq.as_ref().and_then(|given| dead_letters(reader, given));
+    if dlq.is_some() && handling.dlq.is_none() {
+        // Where dead letters go was said, only not in a way that can be read.
+        handling.strategy_span = None;
+    }
     handling
 }
 
@@ -64,6 +69,11 @@ fn threshold(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>>
 }
 
 fn dead_letters(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<DeadLetters> {
+    if let Value::Scalar(path) = &given.node.value {
+        let finding = reader.wrong_kind(given, "a mapping");
+        reader.report(finding.help(format!("write `{{ path: {} }}`", path.text)));
+        return None;
+    }
     let fields = reader.fields(given.node, "`dlq`".to_owned(), given.key, &DLQ)?;
     Some(DeadLetters {
         span: given.node.span,

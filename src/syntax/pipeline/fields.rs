@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::habits;
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 use crate::syntax::yaml::{Entry, Node, Value};
@@ -165,7 +166,8 @@ impl Reader<'_> {
         let mut finding = Diagnostic::error(Code::E000, format!("`{}` is not a key of {what}", key.text))
             .label(key.span, "unknown key")
             .note(allowed);
-        let meant = closest(&key.text, known().filter(|known| !given(known)));
+        let habit = habits::meant(&key.text, |meant| known().any(|known| known == meant && !given(&known)));
+        let meant = habit.or_else(|| closest(&key.text, known().filter(|known| !given(known))));
         if let Some(meant) = meant {
             finding = finding.help(format!("did you mean `{meant}`?")).fix(key.span, meant);
         } else if let Some(meant) = closest(&key.text, known()) {

@@ -10,6 +10,7 @@ mod csv;
 mod cull;
 mod error_handling;
 mod fields;
+mod habits;
 mod merge;
 mod node;
 mod route;

@@ -2,7 +2,7 @@
 
 use super::ast::{Node, NodeKind};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere};
-use super::{cull, merge, route, sink, source, transform};
+use super::{cull, habits, merge, route, sink, source, transform};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::{self, Entry, ScalarStyle, Value};
@@ -138,6 +138,15 @@ impl<'n> Parts<'n> {
             return None;
         }
         let given = reader.require(&self.fields, "input")?;
+        if let Value::Sequence(items) = &given.node.value {
+            let finding = reader.wrong_kind(&given, "text");
+            let help = match items.as_slice() {
+                [yaml::Node { value: Value::Scalar(one), .. }] => format!("write `input: {}`", one.text),
+                _ => "this kind of node reads one input".to_owned(),
+            };
+            reader.report(finding.help(help));
+            return None;
+        }
         reader.string(&given)
     }
 
@@ -169,7 +178,7 @@ fn kind(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Spanned<&'static s
     if let Some(kind) = known().find(|kind| *kind == ty.value) {
         return Some(Spanned::new(kind, ty.span));
     }
-    let meant = closest(&ty.value, known());
+    let meant = habits::node_type(&ty.value).or_else(|| closest(&ty.value, known()));
     let runnable = super::fields::listed(KINDS.iter().map(|(name, _)| *name));
     let mut finding = Diagnostic::error(Code::E000, format!("there is no node type `{}`", ty.value))
         .label(ty.span, "unknown node type")

@@ -5,6 +5,7 @@ use super::fields::{Fields, Given, Keys, Reader, elsewhere};
 use super::node::Parts;
 use crate::diagnostics::Spanned;
 use crate::syntax::cxl::ast::Expr;
+use crate::syntax::yaml::{Entry, Value};
 
 const CONFIG: Keys = Keys {
     read: &["conditions", "default", "mode"],
@@ -26,8 +27,13 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
 /// The branches in file order. A branch whose condition can't be read stays, so that it can be referred to.
 fn conditions(reader: &mut Reader<'_>, config: &Fields<'_>) -> Option<Vec<(Spanned<String>, Expr)>> {
     let given = reader.require(config, "conditions")?;
+    if matches!(given.node.value, Value::Sequence(_)) {
+        let finding = reader.wrong_kind(&given, "a mapping");
+        reader.report(finding.help("leave out the `- `: each branch is a key, as in `large: total >= 100`"));
+        return None;
+    }
     let entries = reader.mapping(&given)?;
-    let branch = |entry: &crate::syntax::yaml::Entry| {
+    let branch = |entry: &Entry| {
         let name = Spanned::new(entry.key.text.clone(), entry.key.span);
         let what = format!("the condition of branch `{}`", name.value).into();
         let given = Given { what, node: &entry.value, key: entry.key.span };

@@ -1,9 +1,9 @@
 //! `schema`: the columns of a source, and the rounding scales of a sink.
 
 use super::ast::SchemaColumn;
-use super::fields::{Given, Keys, Reader, Refused, later};
-use crate::diagnostics::{Code, Diagnostic, Spanned};
-use crate::syntax::yaml::Value;
+use super::fields::{Given, Keys, Reader, Refused, elsewhere, later};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
+use crate::syntax::yaml::{Entry, Value};
 
 /// The most digits behind the point that a decimal keeps.
 const SCALE_LIMIT: u8 = 28;
@@ -17,6 +17,7 @@ const COLUMN: Keys = Keys {
 };
 
 const COLUMN_LATER: &[Refused] = &[
+    elsewhere("nullable", "write it in the type, such as `type: nullable(int)`"),
     later("multiple", "remove it; a cell holds one value"),
     later("required", "remove it; a type that is not nullable requires a value"),
     later("default", "remove it, and fill empty values with `??` in a transform"),
@@ -81,7 +82,11 @@ fn not_yet<T>(reader: &mut Reader<'_>, given: &Given<'_>, what: &str) -> Option<
 
 fn column(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<SchemaColumn> {
     let place = reader.first_line(given.node.span);
-    let fields = match given.node.value {
+    let fields = match &given.node.value {
+        Value::Mapping(entries) if reads_as_name_and_type(entries) => {
+            name_and_type(reader, &entries[0], place);
+            return None;
+        }
         Value::Mapping(_) => reader.fields(given.node, column_label(given), place, &COLUMN)?,
         Value::Error => return None,
         _ => {
@@ -100,6 +105,25 @@ fn column(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<SchemaColumn> {
     let readable = !fields.refused(&["multiple"]);
     let column = SchemaColumn { name: name?, ty: ty?, source_name, format, precision, scale };
     readable.then_some(column)
+}
+
+/// `{ id: int }`, where `{ name: id, type: int }` is meant
+fn reads_as_name_and_type(entries: &[Entry]) -> bool {
+    let [entry] = entries else { return false };
+    let key = entry.key.text.as_str();
+    let known = COLUMN.read.contains(&key) || COLUMN.refused.iter().any(|refused| refused.key == key) || key == "<<";
+    !known && matches!(&entry.value.value, Value::Scalar(ty) if !ty.is_null())
+}
+
+fn name_and_type(reader: &mut Reader<'_>, entry: &Entry, place: Span) {
+    let Value::Scalar(ty) = &entry.value.value else { return };
+    let written = format!("name: {}, type: {}", entry.key.text, ty.text);
+    reader.report(
+        Diagnostic::error(Code::E000, "a column is declared with the keys `name` and `type`")
+            .label(place, "holds neither")
+            .help(format!("write `{{ {written} }}`"))
+            .fix(entry.key.span.to(ty.span), written),
+    );
 }
 
 /// What messages call a column.

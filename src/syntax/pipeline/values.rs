@@ -13,7 +13,8 @@ impl<'d> Reader<'d> {
         self.report(finding);
     }
 
-    fn wrong_kind(&self, given: &Given<'_>, wanted: &str) -> Diagnostic {
+    /// What to say about a value of a wrong kind.
+    pub(super) fn wrong_kind(&self, given: &Given<'_>, wanted: &str) -> Diagnostic {
         let found = found(given.node);
         let span = if given.is_null() { given.key } else { self.first_line(given.node.span) };
         let finding = Diagnostic::error(Code::E000, format!("{} must be {wanted}, not {found}", given.what))

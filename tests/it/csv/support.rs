@@ -42,6 +42,7 @@ pub fn column(name: &str, ty: Type) -> SourceColumn {
     SourceColumn {
         name: name.into(),
         header: name.into(),
+        header_span: Span::new(FileId(0), 0, 0),
         ty,
         formats: Vec::new(),
         precision: None,

@@ -152,7 +152,7 @@ fn date_times() {
 }
 
 fn chain() -> String {
-    clinker::formats::dates::DATE_TIME_FORMATS.join(", ")
+    clinker::analysis::formats::DATE_TIME_FORMATS.join(", ")
 }
 
 #[test]

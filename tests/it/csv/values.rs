@@ -1,6 +1,7 @@
 //! Values from text and to text, without a file around them.
 
-use clinker::formats::dates::{DATE_FORMATS, DATE_TIME_FORMATS, DateParser};
+use clinker::analysis::formats::{DATE_FORMATS, DATE_TIME_FORMATS};
+use clinker::formats::dates::DateParser;
 use clinker::formats::{calendar, parse, text};
 use proptest::prelude::*;
 

@@ -74,6 +74,19 @@ emit x = a if b else c
 emit x = by + 1
 emit x = emit
 emit x = count(distinct a)
+emit x = cast(a as int)
+emit a * 2 as x
+emit a.upper()
+emit order id = a
+emit x = $order_id
+emit x = match a { 1 => b, else => c }
+emit x = match { a > 1 => b, else => c }
+SELECT a FROM b
+where a > 1
+group by a
+-- a comment
+emit x = a⏎-- a comment
+return a
 # Operators
 emit x = a && b
 emit x = a || b

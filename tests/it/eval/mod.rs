@@ -5,5 +5,6 @@ mod keys;
 mod programs;
 mod random;
 mod tables;
+mod twin;
 mod values;
 mod walk;

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::harness::{batch, transform};
 
 /// Mantissa and scale.
-type Decimal = (i128, u8);
+pub type Decimal = (i128, u8);
 
 pub const LARGEST: i128 = (1 << 96) - 1;
 
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn decimals_are_exact_or_rounded_once(rows in prop::collection::vec((decimal(), decimal()), 1..20)) {
-        for op in ["+", "-", "*"] {
+        for op in ["+", "-", "*", "%"] {
             for ((x, y), found) in rows.iter().zip(compute(op, &rows)) {
                 prop_assert_eq!(found, exact(op, *x, *y), "{:?} {} {:?}", x, op, y);
             }
@@ -104,13 +104,18 @@ proptest! {
 }
 
 /// `x op y` of each row; `None` where it fails.
-fn compute(op: &str, rows: &[(Decimal, Decimal)]) -> Vec<Option<Decimal>> {
+pub fn compute(op: &str, rows: &[(Decimal, Decimal)]) -> Vec<Option<Decimal>> {
+    compute_expr(&format!("x {op} y"), rows)
+}
+
+/// An expression in the decimals `x` and `y` of each row; `None` where it fails.
+pub fn compute_expr(expr: &str, rows: &[(Decimal, Decimal)]) -> Vec<Option<Decimal>> {
     let sides = |pick: fn(&(Decimal, Decimal)) -> Decimal| {
         let (mantissas, scales) = rows.iter().map(pick).unzip();
         Column::scaled_decimals(mantissas, scales, None)
     };
     let columns = vec![sides(|row| row.0), sides(|row| row.1)];
-    let checked = transform(&[("x", "decimal"), ("y", "decimal")], &format!("emit v = x {op} y"), "").unwrap();
+    let checked = transform(&[("x", "decimal"), ("y", "decimal")], &format!("emit v = {expr}"), "").unwrap();
     let done = checked.run(&batch(rows.len(), columns));
     let kept = done.kept.unwrap_or_else(|| (0..rows.len() as u32).collect());
     let results = done.batch.columns[2].as_ref().expect("every column is stored");
@@ -121,7 +126,7 @@ fn compute(op: &str, rows: &[(Decimal, Decimal)]) -> Vec<Option<Decimal>> {
     (0..rows.len()).map(found).collect()
 }
 
-fn decimal() -> impl Strategy<Value = Decimal> {
+pub fn decimal() -> impl Strategy<Value = Decimal> {
     let mantissa = prop_oneof![
         -LARGEST..=LARGEST,
         -1_000_000_i128..=1_000_000,
@@ -132,13 +137,14 @@ fn decimal() -> impl Strategy<Value = Decimal> {
     (mantissa, 0_u8..=28)
 }
 
-/// The result with as many places as fit, halves to even; `None` if it is too large.
+/// The result with as many places as fit, halves to even; `None` if it is too large or a divisor is zero.
 fn exact(op: &str, (x, x_scale): Decimal, (y, y_scale): Decimal) -> Option<Decimal> {
     let wide = |value: i128, power: u8| i256::from_i128(value).wrapping_mul(ten_to(power));
     let scale = x_scale.max(y_scale);
     let (value, scale) = match op {
         "+" => (wide(x, scale - x_scale).wrapping_add(wide(y, scale - y_scale)), scale),
         "-" => (wide(x, scale - x_scale).wrapping_sub(wide(y, scale - y_scale)), scale),
+        "%" => (wide(x, scale - x_scale).checked_rem(wide(y, scale - y_scale))?, scale),
         _ => (i256::from_i128(x).wrapping_mul(i256::from_i128(y)), x_scale + y_scale),
     };
     (0..=scale.min(28)).rev().find_map(|wanted| {

@@ -46,6 +46,56 @@ fn matchers_find_files_in_name_order() {
     }
 }
 
+/// Names that aren't text are names like others, two that look alike are two files, and links count as what they lead
+/// to, but for `**`, which could go round in a circle.
+#[test]
+fn any_name_can_be_matched() {
+    use std::os::unix::ffi::OsStrExt;
+    let lab = Lab::new(&[("in/deep/a.csv", "n\n1\n"), ("we [ird/b.csv", "n\n2\n")]);
+    for (name, text) in [(&b"in/\xff.csv"[..], "n\n3\n"), (b"in/\xfe.csv", "n\n4\n")] {
+        std::fs::write(lab.options.base_dir.join(std::ffi::OsStr::from_bytes(name)), text).expect("written");
+    }
+    std::os::unix::fs::symlink("..", lab.path("in/up")).expect("a link");
+    std::os::unix::fs::symlink("deep", lab.path("in/link")).expect("a link");
+    std::os::unix::fs::symlink("nowhere.csv", lab.path("in/broken.csv")).expect("a link");
+    for (matcher, expected) in [
+        ("glob: in/*.csv", "4,3"),
+        (r"regex: 'in/[^/]*\.csv'", "4,3"),
+        ("glob: in/*/*.csv", "1,1"),
+        ("glob: 'in/**/*.csv'", "1,4,3"),
+        ("glob: '**/**/?.csv'", "1,4,3,2"),
+        ("glob: '*[[]ird/b.csv'", "2"),
+    ] {
+        lab.run(&pipeline(matcher)).unwrap_or_else(|failure| panic!("{matcher}: {failure:?}"));
+        let out = lab.read("out.csv");
+        let rows: Vec<_> = out.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+        assert_eq!(rows.join(","), expected, "{matcher}: {out}");
+        std::fs::remove_file(lab.path("out.csv")).expect("it is there");
+    }
+}
+
+/// What can't be listed can't be told from what is not there, so it is not passed over in silence.
+#[test]
+fn folders_that_cannot_be_listed_are_reported() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new(&[("in/a.csv", "n\n1\n"), ("in/closed/b.csv", "n\n2\n")]);
+    std::os::unix::fs::symlink("circle", lab.path("circle")).expect("a link");
+    assert_snapshot("exec/unlisted_folder", &lab.failure(&pipeline("glob: circle/*.csv")));
+
+    let closed = lab.path("in/closed");
+    let permit = |mode| std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    permit(0o000);
+    // To some users nothing is closed.
+    let is_closed = std::fs::read_dir(&closed).is_err();
+    let said = ["glob: 'in/**/*.csv'", "glob: in/closed/*.csv", r"regex: 'in/.*\.csv'", "regex: nothing"]
+        .map(|matcher| lab.preflight(&pipeline(matcher), Mode::Run));
+    permit(0o755);
+    if is_closed {
+        let first_words = said.map(|text| text.split(':').next().unwrap_or_default().to_owned());
+        assert_eq!(first_words, ["error[E216]", "error[E216]", "warning[W216]", "warning[W216]"]);
+    }
+}
+
 #[test]
 fn missing_inputs_are_warned_of_in_a_check_and_refused_before_a_run() {
     let lab = Lab::new(&[("orders.csv", ""), ("in/x.csv", "")]);

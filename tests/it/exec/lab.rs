@@ -86,8 +86,13 @@ impl Lab {
 
     /// Runs a pipeline that must fail: exit code and message, as a terminal shows it.
     pub fn failure(&self, pipeline: &str) -> String {
+        self.failure_observed(pipeline, &Silent)
+    }
+
+    /// The same, watched.
+    pub fn failure_observed(&self, pipeline: &str, observer: &dyn Observer) -> String {
         let (plan, sources) = self.compile(pipeline);
-        let failure = exec::run(&plan, &self.options, &Silent).expect_err("the run fails");
+        let failure = exec::run(&plan, &self.options, observer).expect_err("the run fails");
         let shown = failure.diagnostic.map(|diagnostic| render(&sources, &[*diagnostic])).unwrap_or_default();
         format!("{}exit {}\n", self.anonymous(&shown), failure.exit_code)
     }

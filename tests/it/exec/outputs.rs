@@ -1,6 +1,7 @@
 //! Where outputs go: names, folders, collisions, columns.
 
 use clinker::exec::Mode;
+use clinker::plan::explain;
 
 use super::lab::Lab;
 use crate::support::assert_snapshot;
@@ -18,6 +19,32 @@ nodes:
 
 fn sink(name: &str, config: &str) -> String {
     format!("  - {{ type: sink, name: {name}, input: rows, config: {{ type: csv, {config} }} }}\n")
+}
+
+/// A pipeline may be as long as its author likes, and so may names: nothing calls itself once for each node.
+#[test]
+fn a_very_long_pipeline_runs_and_is_explained() {
+    const NODES: usize = 4000;
+    let lab = Lab::new(&[("in.csv", "n\n1\n2\n")]);
+    let name = "x".repeat(70_000);
+    let mut pipeline = String::from(
+        "pipeline: { name: long }\nnodes:\n  - { type: source, name: n0, config: { type: csv, path: in.csv, schema: [ { \
+         name: n, type: int } ] } }\n",
+    );
+    for node in 1..=NODES {
+        let input = node - 1;
+        pipeline += &format!(
+            "  - {{ type: transform, name: n{node}, input: n{input}, config: {{ cxl: 'emit n = n + 1' }} }}\n"
+        );
+    }
+    pipeline +=
+        &format!("  - {{ type: sink, name: {name}, input: n{NODES}, config: {{ type: csv, path: out.csv }} }}\n");
+    lab.run(&pipeline).expect("the run completes");
+    assert_eq!(lab.read("out.csv"), "n\n4001\n4002\n");
+    let (plan, sources) = lab.compile(&pipeline);
+    let text = explain::render(&plan, &sources, explain::Format::Text, &explain::Facts::default());
+    assert!(text.contains("more below"));
+    assert!(text.len() < 2_000_000, "{} bytes", text.len());
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_limit_below_the_program_itself_is_refused() {
     let failure = lab.run(&SORTING.replace(", backpressure: spill", "")).expect_err("refused");
     assert_eq!(failure.exit_code, 1);
     let message = failure.diagnostic.expect("a reason").message;
-    assert!(message.starts_with("the memory limit of 65536 bytes is below the program's own size of "), "{message}");
+    assert!(message.starts_with("the memory limit of 64K is below the program's own size of "), "{message}");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::exec::batch::{Column, ListColumn};
+use crate::exec::batch::{Column, ListColumn, Validity};
 use crate::exec::eval::datum::Datum;
 use crate::exec::eval::operands::{Strings, append_text};
-use crate::exec::eval::rows::{Rows, Texts, Validity};
+use crate::exec::eval::rows::{Rows, Texts};
 use crate::exec::value::Value;
 
 /// `receiver.length()`: the characters of a text, the elements of a list.

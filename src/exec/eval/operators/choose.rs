@@ -1,6 +1,5 @@
 //! One result out of several that were computed for different rows: the ends of `if`, `match`, `??` and `catch`.
 
-use arrow_array::StringViewArray;
 use arrow_buffer::{Buffer, NullBuffer};
 
 use super::convert::convert;
@@ -87,7 +86,7 @@ fn strings(parts: &[Part], rows: usize) -> Column {
         }
     }
     // SAFETY: each view is of a text that lies in the view or in the buffer that was added for it.
-    Column::String(unsafe { StringViewArray::new_unchecked(views.into(), buffers.into(), validity(parts, rows)) })
+    unsafe { Column::string_views(views, buffers, validity(parts, rows)) }
 }
 
 /// The same view when its buffers have `moved` others in front of them.

@@ -1,9 +1,9 @@
 //! The loop that all typed columns share, and the simplest of them.
 
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use super::fields::Cells;
-use crate::exec::batch::Column;
+use crate::exec::batch::{Column, Validity};
 use crate::formats::parse;
 
 /// What reading a column gave.
@@ -62,7 +62,7 @@ fn read_all<T: Copy + Default, const STORE: bool>(
     mut exact: impl FnMut(&[u8]) -> Option<T>,
 ) -> Values<T> {
     let mut values = Vec::with_capacity(if STORE { cells.rows } else { 0 });
-    let mut nulls = Nulls::default();
+    let mut validity = Validity::new(cells.rows);
     let mut refused = Vec::new();
     for row in 0..cells.rows {
         let (start, end) = cells.place(row);
@@ -71,7 +71,9 @@ fn read_all<T: Copy + Default, const STORE: bool>(
             None => match read_exactly(&cells.bytes[start..end], cells.nullable, &mut exact) {
                 Cell::Value(value) => value,
                 Cell::Null => {
-                    nulls.add::<STORE>(row, cells.rows);
+                    if STORE {
+                        validity.set_null(row);
+                    }
                     T::default()
                 }
                 Cell::Refused => {
@@ -84,7 +86,7 @@ fn read_all<T: Copy + Default, const STORE: bool>(
             values.push(value);
         }
     }
-    Values { values, validity: nulls.finish(cells.rows), refused }
+    Values { values, validity: validity.finish(), refused }
 }
 
 #[cold]
@@ -100,29 +102,6 @@ fn read_exactly<T>(cell: &[u8], nullable: bool, exact: &mut impl FnMut(&[u8]) ->
         }
         Some(value) => Cell::Value(value),
         None => Cell::Refused,
-    }
-}
-
-/// Which rows are null: a bit for each row, made when the first one is found.
-#[derive(Default)]
-struct Nulls {
-    words: Vec<u64>,
-}
-
-impl Nulls {
-    #[inline]
-    fn add<const STORE: bool>(&mut self, row: usize, rows: usize) {
-        if STORE {
-            if self.words.is_empty() {
-                self.words = vec![u64::MAX; rows.div_ceil(64)];
-            }
-            self.words[row / 64] &= !(1 << (row % 64));
-        }
-    }
-
-    fn finish(self, rows: usize) -> Option<NullBuffer> {
-        let any = !self.words.is_empty();
-        any.then(|| NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(self.words), 0, rows)))
     }
 }
 

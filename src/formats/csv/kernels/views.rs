@@ -1,6 +1,6 @@
 //! Text that is known to be valid, and columns of it.
 
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{Buffer, NullBuffer};
 
 use crate::exec::batch::Column;
 
@@ -63,7 +63,7 @@ impl Views {
 
     /// The column.
     pub fn finish(self, validity: Option<NullBuffer>) -> Column {
-        let buffers = if self.long.is_empty() { Vec::new() } else { vec![self.long] };
+        let buffers = if self.long.is_empty() { Vec::new() } else { vec![Buffer::from_vec(self.long)] };
         // SAFETY: views are made only by `push` and `push_part`, from whole pieces of valid text, and a long one
         // points at the bytes that were appended for it to the only buffer.
         unsafe { Column::string_views(self.views, buffers, validity) }

@@ -25,7 +25,7 @@ const FOREIGN: &[(&str, &str, Option<&str>)] = &[
     ("?.", "write `.`: a member of null is null", Some(".")),
     ("&", "write `and`", Some("and")),
     ("|", "write `or`", Some("or")),
-    (";", "write each statement on a line of its own", Some("\n")),
+    (";", "write each statement on a line of its own, without `;`", None),
     ("?", "`a ?? b` gives `b` where `a` is null; a choice is written `if … then … else …`", None),
     ("^", "there is no power operator; multiply instead", None),
     ("~", "a text is searched with `.find(\"pattern\")`", None),

@@ -6,8 +6,21 @@ use super::{Rule, error};
 use crate::diagnostics::{Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
-pub(super) const RULES: &[Rule] =
-    &[is_null, case, foreign_word, membership, shouted_keyword, trailing_if, trailing_not, doubled_quote, side_by_side];
+pub(super) const RULES: &[Rule] = &[
+    dashes,
+    is_null,
+    case,
+    cast,
+    else_arm,
+    foreign_statement,
+    foreign_word,
+    membership,
+    shouted_keyword,
+    trailing_if,
+    trailing_not,
+    doubled_quote,
+    side_by_side,
+];
 
 /// Words of other languages where an operator would stand: the word, what to write, and a certain replacement.
 const WORDS: &[(&str, &str, Option<&str>)] = &[
@@ -27,6 +40,23 @@ const WORDS: &[(&str, &str, Option<&str>)] = &[
     ("matches", "write `.matches(…)` behind the text", None),
     ("when", "write `if … then … else …`", None),
     ("where", "rows are chosen with a `filter` statement", None),
+];
+
+/// Words that begin statements of other languages, and what to write.
+const STATEMENTS: &[(&str, &str)] = &[
+    ("def", "a value is named with `let name = …`"),
+    ("drop", "columns are left out with `exclude` in the sink"),
+    ("group", "this version has no groups"),
+    ("order", "rows keep the order of their file"),
+    ("print", "a column is written with `emit name = …`"),
+    ("rename", "columns are renamed with `mapping` in the sink"),
+    ("return", "a column is written with `emit name = …`"),
+    ("select", "a column is written with `emit name = …`; all others go on by themselves"),
+    ("set", "a column is written with `emit name = …`"),
+    ("sort", "rows keep the order of their file"),
+    ("unique", "write `distinct by name`"),
+    ("var", "a value is named with `let name = …`"),
+    ("where", "write `filter` and the condition"),
 ];
 
 /// The word that was found behind a value, or that stands as a value in front of what was found.
@@ -60,6 +90,40 @@ fn case(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         error(format!("`{}` is not part of CXL", case.text), case.span)
             .help("write `if a then b else c`, or `match { a => b, _ => c }` for several cases")
     })
+}
+
+/// `-- a comment`
+fn dashes(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let [first, second, ..] = scene.tokens else { return None };
+    let dashes = first.tok == Tok::Minus && second.tok == Tok::Minus && first.span.end == second.span.start;
+    let begins = scene.statement && dashes;
+    begins.then(|| error("`--` does not begin a comment", first.span.to(second.span)).help("a comment starts with `#`"))
+}
+
+/// `cast(a as int)`
+fn cast(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::As && scene.in_arguments())?;
+    let (open, _) = scene.bracket()?;
+    let cast = &scene.tokens[open - 1];
+    cast.text.eq_ignore_ascii_case("cast").then(|| {
+        error(format!("`{}` is not part of CXL", cast.text), cast.span.to(found.span))
+            .help("convert with a method of the value, such as `x.to_int()` or `x.to_string()`")
+    })
+}
+
+/// `match x { 1 => a, else => b }`
+fn else_arm(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Else)?;
+    let arrow = scene.tokens.get(scene.at + 1).is_some_and(|token| token.text == "=>");
+    arrow.then(|| error("`else` can't be a pattern", found.span).help("write `_` for the rest").fix(found.span, "_"))
+}
+
+/// `SELECT a`, `where a > 1`
+fn foreign_statement(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let first = scene.tokens.first().filter(|token| matches!(token.tok, Tok::Ident(_)))?;
+    let (_, help) = STATEMENTS.iter().find(|(word, _)| first.text.eq_ignore_ascii_case(word))?;
+    let begins = scene.statement && scene.at == 1;
+    begins.then(|| error(format!("`{}` does not begin a statement", first.text), first.span).help(*help))
 }
 
 /// `a mod b`, `elif`

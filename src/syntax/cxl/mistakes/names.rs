@@ -24,6 +24,9 @@ pub(super) const RULES: &[Rule] = &[
     distinct_by,
 ];
 
+/// The help for an `emit` that begins with a value.
+const NAME_IT: &str = "name the column that the value goes to: `emit name = …`";
+
 /// `fn f(x) = …` in a program.
 fn function(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let found = scene.found().filter(|token| token.tok == Tok::Fn && scene.at == 0)?;
@@ -117,7 +120,9 @@ fn quoted_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 fn dotted_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let head = scene.head().filter(|_| scene.found_tok() == Some(&Tok::Dot))?;
     let word = if head.starts_with("let") { "let" } else { "emit" };
-    Some(error(format!("`{word}` takes one plain name, without `.`"), scene.span()))
+    let diagnostic = error(format!("`{word}` takes one plain name, without `.`"), scene.span());
+    let names_nothing = word == "emit" && !scene.tokens.iter().any(|token| token.tok == Tok::Equal);
+    Some(if names_nothing { diagnostic.help(NAME_IT) } else { diagnostic })
 }
 
 /// `emit x == 5`, `emit x: 5`
@@ -144,7 +149,13 @@ fn no_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let diagnostic = error(format!("expected `=` after `{head}`, found {}", describe(found)), found.span);
     let value = found.tok.starts_expression() && !matches!(found.tok, Tok::Ident(_) | Tok::LeftParen);
     let place = Span::new(found.span.file, found.span.start, found.span.start);
-    Some(if value { diagnostic.help("write `=` between name and value").fix(place, "= ") } else { diagnostic })
+    Some(if value {
+        diagnostic.help("write `=` between name and value").fix(place, "= ")
+    } else if head.starts_with("emit") && found.tok.continues_line() {
+        diagnostic.help(NAME_IT)
+    } else {
+        diagnostic
+    })
 }
 
 /// `x = 5`
@@ -161,9 +172,13 @@ fn bare_assignment(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 /// `$vars`
 fn bare_scope(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let scope = scene.before().filter(|token| matches!(token.tok, Tok::Scope(_)))?;
-    scene
-        .expects(".")
-        .then(|| error(format!("expected `.` and a name after `{0}`, as in `{0}.name`", scope.text), scope.span))
+    scene.expects(".").then(|| match scope.text.trim_start_matches('$') {
+        "pipeline" | "source" | "vars" => {
+            error(format!("expected `.` and a name after `{0}`, as in `{0}.name`", scope.text), scope.span)
+        }
+        name => error(format!("`{}` is not a variable", scope.text), scope.span)
+            .help(format!("a column is read by its plain name: `{name}`")),
+    })
 }
 
 /// `distinct a`, `distinct by a, b`

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::BinaryViewArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
-use super::{Value, decode, encode};
+use super::{Column, ListColumn};
 use crate::analysis::types::Kind;
-use crate::exec::batch::{Column, ListColumn};
+use crate::exec::value::{Value, decode, encode};
 
 impl Column {
     /// The value of a row.
