@@ -1,7 +1,11 @@
 //! Keys for grouping, joining, sorting and partitioning: the one place that decides which values are equal.
 
+mod arena;
 pub mod equality;
+pub mod groups;
 pub mod order;
 
+pub use arena::Arena;
 pub use equality::{Keys, NoKey};
+pub use groups::{GroupTable, KeyHasher};
 pub use order::OrderKeys;

@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::batch::Bitmap;
 use crate::exec::eval::DistinctGate;
-use crate::exec::keys::Keys;
+use crate::exec::keys::{Arena, Keys};
 use crate::exec::memory::{Arbitrator, Charge, Exceeded};
 use crate::exec::{Failure, lock, wait};
 
@@ -157,43 +157,4 @@ fn table_bytes(rows: usize) -> u64 {
     }
     let slots = (rows * 8).div_ceil(7).next_power_of_two();
     (slots * (size_of::<Entry>() + 1)) as u64
-}
-
-/// Keys one behind the other in chunks, each with its length in front.
-#[derive(Default)]
-struct Arena {
-    chunks: Vec<Vec<u8>>,
-}
-
-/// A chunk never outgrows its first size, so its bytes never move.
-const CHUNK: usize = 1 << 20;
-const LENGTH: usize = size_of::<u32>();
-
-impl Arena {
-    /// The bytes of the new chunk that `key` needs, if it doesn't fit the last one.
-    fn needs(&self, key: &[u8]) -> Option<usize> {
-        let wanted = key.len() + LENGTH;
-        let fits = self.chunks.last().is_some_and(|last| last.capacity() - last.len() >= wanted);
-        // Chunks grow from 4 KiB on, so that a small set stays small.
-        (!fits).then(|| (4096usize << self.chunks.len().min(8)).min(CHUNK).max(wanted))
-    }
-
-    fn push(&mut self, key: &[u8]) -> u64 {
-        if let Some(bytes) = self.needs(key) {
-            self.chunks.push(Vec::with_capacity(bytes));
-        }
-        let number = self.chunks.len() - 1;
-        let chunk = &mut self.chunks[number];
-        let start = chunk.len();
-        let length = u32::try_from(key.len()).expect("a key is made from one record, which is smaller than 4 GiB");
-        chunk.extend_from_slice(&length.to_le_bytes());
-        chunk.extend_from_slice(key);
-        (number as u64) << 32 | start as u64
-    }
-
-    fn get(&self, at: u64) -> &[u8] {
-        let (chunk, start) = (&self.chunks[(at >> 32) as usize], at as u32 as usize);
-        let (length, rest) = chunk[start..].split_first_chunk::<LENGTH>().expect("`push` puts a length first");
-        &rest[..u32::from_le_bytes(*length) as usize]
-    }
 }

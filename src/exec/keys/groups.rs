@@ -1,0 +1,114 @@
+//! Groups of rows with equal keys, numbered as they are first seen.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+use super::{Arena, Keys};
+use crate::exec::memory::{Charge, Exceeded};
+
+/// Hashes keys: made by workers, long before the table is asked. Nothing that a run gives depends on hashes.
+#[derive(Clone, Debug, Default)]
+pub struct KeyHasher(RandomState);
+
+impl KeyHasher {
+    /// The hash of every key.
+    pub fn hash(&self, keys: &Keys) -> Vec<u64> {
+        (0..keys.len()).map(|row| self.0.hash_one(keys.key(row))).collect()
+    }
+}
+
+/// The groups seen so far. Every byte is reserved before it is taken.
+#[derive(Debug)]
+pub struct GroupTable<'p> {
+    table: HashTable<u32>,
+    groups: Vec<Group>,
+    keys: Arena,
+    charge: Charge<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    hash: u64,
+    key: u64,
+}
+
+/// Fewest groups that there is room for.
+const FEWEST: usize = 14;
+
+impl<'p> GroupTable<'p> {
+    /// No groups, charged to the consumer of `charge`.
+    pub fn new(charge: Charge<'p>) -> Self {
+        Self { table: HashTable::new(), groups: Vec::new(), keys: Arena::default(), charge }
+    }
+
+    /// The number of groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether there are no groups.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The key of a group.
+    pub fn key(&self, group: u32) -> &[u8] {
+        self.keys.get(self.groups[group as usize].key)
+    }
+
+    /// Appends the group of each row; a key that is new begins a group. `hashes` are those of the keys, always by the
+    /// same hasher.
+    pub fn admit(&mut self, keys: &Keys, hashes: &[u64], groups: &mut Vec<u32>) -> Result<(), Exceeded> {
+        groups.reserve(hashes.len());
+        for (row, &hash) in hashes.iter().enumerate() {
+            let key = keys.key(row);
+            let known = |group: &u32| {
+                let Group { hash: other, key: place } = self.groups[*group as usize];
+                other == hash && self.keys.get(place) == key
+            };
+            let group = match self.table.find(hash, known) {
+                Some(group) => *group,
+                None => self.begin(key, hash)?,
+            };
+            groups.push(group);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
+        if self.groups.len() == self.groups.capacity() {
+            self.grow()?;
+        }
+        if let Some(bytes) = self.keys.needs(key) {
+            self.charge.take(bytes as u64)?;
+        }
+        let group = u32::try_from(self.groups.len()).expect("2^32 groups take more memory than machines have");
+        self.groups.push(Group { hash, key: self.keys.push(key) });
+        let all = &self.groups;
+        self.table.insert_unique(hash, group, |group| all[*group as usize].hash);
+        Ok(group)
+    }
+
+    /// Doubles the room. While groups move, both the old and the new tables are held.
+    fn grow(&mut self) -> Result<(), Exceeded> {
+        let (old, room) = (self.groups.capacity(), (2 * self.groups.len()).max(FEWEST));
+        self.charge.take(bytes(room))?;
+        self.groups.reserve_exact(room - self.groups.len());
+        let all = &self.groups;
+        self.table.reserve(room - all.len(), |group| all[*group as usize].hash);
+        self.charge.give_back(bytes(old));
+        Ok(())
+    }
+}
+
+/// Bytes of the table and the list of `room` groups: an id and a control byte for each slot, at most 7 of 8 of them
+/// filled.
+fn bytes(room: usize) -> u64 {
+    if room == 0 {
+        return 0;
+    }
+    let slots = (room * 8).div_ceil(7).next_power_of_two();
+    (slots * (size_of::<u32>() + 1) + room * size_of::<Group>()) as u64
+}
