@@ -190,7 +190,8 @@ pub struct Merge {
     /// How its inputs are ordered.
     pub mode: MergeMode,
     /// For each input and each column of the output, the input's column; `None` for a hidden column that the input
-    /// doesn't have, which is null. An input's column of the type null becomes one of the output's type.
+    /// doesn't have, which is null. An input's column of another kind (null, or a decimal whose scale is known where
+    /// the output's is not) becomes one of the output's.
     pub columns: Vec<Vec<Option<usize>>>,
 }
 

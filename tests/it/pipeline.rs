@@ -34,6 +34,7 @@ const MISTAKES: &[&str] = &[
     "broken",
     "cxl_styles",
     "empty",
+    "groups",
     "habits",
     "list",
     "missing_keys",
@@ -150,7 +151,7 @@ proptest! {
     /// A whole file with parts cut out, doubled and replaced.
     #[test]
     fn no_mutation_panics_and_labels_stay_inside(
-        name in prop::sample::select(&["rich.yaml", "cxl_styles.yaml", "value_kinds.yaml", "nodes.yaml"][..]),
+        name in prop::sample::select(&["rich.yaml", "cxl_styles.yaml", "value_kinds.yaml", "nodes.yaml", "groups.yaml"][..]),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 0..40usize), 1..6),
         inserts in prop::collection::vec(
             (any::<prop::sample::Index>(), prop::sample::select(&[

@@ -75,11 +75,12 @@ impl Binder<'_> {
         for (_, column) in &missing {
             diagnostic = diagnostic.label(column.span, "belongs to the correlation key");
         }
+        let it = if fields.len() == 1 { "it" } else { "them" };
         let lost: Vec<&str> = fields.into_iter().filter(|field| input.schema.position(field).is_none()).collect();
         let help = if lost.is_empty() {
-            "add it to `partition_by`, or take `correlation_key` out of the source".to_owned()
+            format!("add {it} to `partition_by`, or take `correlation_key` out of the source")
         } else {
-            format!("let {} reach this node, and add it to `partition_by`", list(&lost))
+            format!("let {} reach this node, and add {it} to `partition_by`", list(&lost))
         };
         self.diagnostics.push(diagnostic.help(help));
     }

@@ -96,7 +96,9 @@ impl Binder<'_> {
             (missing, extra) => format!("it has {} instead of {}", list(extra), list(missing)),
         };
         let help = match (missing.is_empty(), extra.is_empty()) {
-            (true, true) => format!("declare or emit its columns in the order of `{}`", first.name()),
+            (true, true) => {
+                format!("declare its columns in the order of `{}`; a transform can't move them", first.name())
+            }
             (true, false) => "leave it out by a transform in front with `include_unmapped: false`".to_owned(),
             _ => "emit the same names in a transform in front of one of them".to_owned(),
         };

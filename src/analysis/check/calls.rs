@@ -237,7 +237,9 @@ impl Checker<'_> {
             None if is_if_null(name) => diagnostic.help(IF_NULL_HELP),
             None if self.sees_groups() => {
                 let diagnostic = diagnostic.note(format!("the functions here are {}", list(&AGGREGATES)));
-                did_you_mean(diagnostic, name, function.span, AGGREGATES)
+                // What is wanted by that name is there under none.
+                let similar = AGGREGATES.into_iter().filter(|_| name != "median");
+                did_you_mean(diagnostic, name, function.span, similar)
             }
             None => diagnostic.note("work on rows is done by methods: `value.method()`"),
         };

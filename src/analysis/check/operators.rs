@@ -213,6 +213,7 @@ impl Checker<'_> {
             Kind::Int | Kind::Float | Kind::Decimal { .. } => format!("compare it, for instance `{shown} != 0`"),
             Kind::String => format!("compare it, for instance `{shown} == \"yes\"`, or write `{shown}.to_bool()`"),
             Kind::Null => "null is never true".to_owned(),
+            _ if self.sees_groups() => format!("ask something about it, for instance `not {shown}.is_null()`"),
             _ => format!("compare it, for instance `{shown} != null`"),
         };
         self.error(Diagnostic::error(Code::E200, message).label(value.span, this_is(&value.ty)).help(help));

@@ -30,8 +30,7 @@ pub(super) const WITHIN_GROUPS: Form = Form {
 
 const ORDERS: &[(&str, bool)] = &[("asc", false), ("desc", true)];
 
-const NULL_ORDERS: &[(&str, NullOrder)] =
-    &[("last", NullOrder::Last), ("first", NullOrder::First), ("drop", NullOrder::Drop)];
+const KEPT_NULLS: [(&str, NullOrder); 2] = [("last", NullOrder::Last), ("first", NullOrder::First)];
 
 /// The fields, in order. Each is a column, or a mapping with a `field`; those that can't be read are reported and left
 /// out.
@@ -60,13 +59,17 @@ fn field(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) -> Option<Sort
 
 /// `null_order`, which can drop rows only where they are written.
 fn null_order(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) -> Option<NullOrder> {
-    let choice = reader.choice(given, NULL_ORDERS)?;
-    if choice.value != NullOrder::Drop || form.drops_nulls {
-        return Some(choice.value);
+    if form.drops_nulls {
+        return reader
+            .choice(given, &[KEPT_NULLS[0], KEPT_NULLS[1], ("drop", NullOrder::Drop)])
+            .map(|order| order.value);
+    }
+    if !matches!(&given.node.value, Value::Scalar(scalar) if scalar.text == "drop") {
+        return reader.choice(given, &KEPT_NULLS).map(|order| order.value);
     }
     reader.report(
         Diagnostic::error(Code::E000, "`null_order: drop` is only for sinks")
-            .label(choice.span, "would drop rows")
+            .label(given.node.span, "would drop rows")
             .help("write `first` or `last`, and drop the rows with `filter` in a transform"),
     );
     None

@@ -22,3 +22,8 @@ fn a_pipeline_with_everything() {
 fn sinks_choose_their_columns() {
     printed("sinks");
 }
+
+#[test]
+fn groups_orders_and_keys() {
+    printed("groups");
+}

@@ -2,6 +2,7 @@
 
 mod echoes;
 mod functions;
+mod groups;
 mod hir;
 mod mistakes;
 mod types;
@@ -38,6 +39,24 @@ pub fn around(program: &str) -> String {
         "{HEAD}  - type: transform\n    name: t\n    input: rows\n    config:\n      cxl: |\n        {program}\n{TAIL}"
     )
 }
+
+/// A pipeline of the same source, and a cull by `id` and `name` with these predicates, both ports written.
+pub fn around_group(predicates: &[&str]) -> String {
+    let rule = |(index, predicate): (usize, &&str)| {
+        format!("        - name: rule{index}\n          drop_group_when: |\n            {predicate}\n")
+    };
+    let rules: String = predicates.iter().enumerate().map(rule).collect();
+    format!("{HEAD}{GROUPS}{rules}{}{}", TAIL, TAIL.replace("all", "gone").replace("input: t", "input: t.gone"))
+}
+
+const GROUPS: &str = "  - type: cull
+    name: t
+    input: rows
+    config:
+      partition_by: [id, name]
+      removed_to: gone
+      rules:
+";
 
 const HEAD: &str = "\
 pipeline:

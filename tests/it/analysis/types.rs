@@ -32,7 +32,7 @@ fn entry(expression: &str, analysed: &Analysed) -> String {
     }
 }
 
-fn finding_text(finding: &Diagnostic, sources: &SourceMap) -> String {
+pub(super) fn finding_text(finding: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = format!("    {}: {}", finding.code, finding.message);
     for label in &finding.labels {
         text.push_str(&format!("\n      `{}`: {}", sources.slice(label.span), label.text));
