@@ -314,6 +314,16 @@ pub enum Matcher {
     Regex(String, Span),
 }
 
+impl Matcher {
+    /// Whether it may name more than one file; a pattern is not matched before the run.
+    pub fn may_be_several(&self) -> bool {
+        match self {
+            Matcher::Paths(paths) => paths.len() > 1,
+            Matcher::Glob(..) | Matcher::Regex(..) => true,
+        }
+    }
+}
+
 /// A declared column of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourceColumn {

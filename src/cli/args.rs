@@ -83,7 +83,7 @@ pub(super) struct RunArgs {
     /// Only check, then list the files that a run would write
     #[arg(long, conflicts_with = "explain")]
     pub(super) dry_run: bool,
-    /// Print the plan instead of running it: text, json or yaml
+    /// Print the plan instead of running it: text, json, yaml or dot
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     #[arg(value_parser = explain_format)]
     pub(super) explain: Option<explain::Format>,
@@ -151,8 +151,9 @@ fn explain_format(text: &str) -> Result<explain::Format, String> {
         "text" => Ok(explain::Format::Text),
         "json" => Ok(explain::Format::Json),
         "yaml" => Ok(explain::Format::Yaml),
-        "dot" | "analyze" => Err(format!("this version does not print `{text}` yet; it prints text, json and yaml")),
-        _ => Err("choose text, json or yaml".to_owned()),
+        "dot" => Ok(explain::Format::Dot),
+        "analyze" => Err("this version does not print `analyze` yet; it prints text, json, yaml and dot".to_owned()),
+        _ => Err("choose text, json, yaml or dot".to_owned()),
     }
 }
 

@@ -1,15 +1,16 @@
 //! From the physical plan to the document.
 
 use super::model::{
-    Arbitration, Columns, Consumer, DeadLetterFile, Document, Edge, ErrorHandling, EstimatedSpill, Memory, Node,
-    Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, SourcePolicy, SpillingStage, Stage, StorageSummary,
+    Arbitration, AtRest, BufferEdge, Columns, Consumer, DeadLetterFile, Document, Edge, ErrorHandling, EstimatedSpill,
+    Key, Memory, Node, Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, SourcePolicy, SpillingStage,
+    Stage, StorageSummary,
 };
-use super::{Facts, estimate, steps, tree};
-use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
+use super::{Facts, estimate, order, steps, tree};
+use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema, SinkColumnSource};
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::{
     self, BufferClass, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan,
-    RowIdentity as Identity, SinkOperator,
+    RestForm, RowIdentity as Identity, SinkOperator, SortPurpose,
 };
 
 /// Says everything about a plan that is printed.
@@ -20,7 +21,8 @@ pub fn document(plan: &PhysicalPlan, sources: &SourceMap, facts: &Facts) -> Docu
         outputs: plan.operators().filter_map(|(_, operator)| output(operator)).collect(),
         nodes: plan.operators().map(|(id, operator)| node(plan, sources, id, operator)).collect(),
         edges: plan.operators().flat_map(|(id, _)| edges(plan, id)).collect(),
-        node_properties: Ordered(plan.operators().flat_map(|(id, operator)| properties(plan, id, operator)).collect()),
+        node_properties: node_properties(plan),
+        buffer_edges: plan.operators().filter_map(|(id, operator)| buffer_edge(plan, id, operator)).collect(),
         stages: plan.stages.iter().map(|stage| self::stage(plan, stage)).collect(),
         storage_summary: storage_summary(plan),
         error_handling: error_handling(plan),
@@ -54,6 +56,7 @@ fn node(plan: &PhysicalPlan, sources: &SourceMap, id: OperatorId, operator: &Ope
         name: operator.name.clone(),
         label: operator.label(),
         line: sources.line_column(operator.span.file, operator.span.start).line,
+        inserted: matches!(operator.kind, OperatorKind::Sort(_) | OperatorKind::Park(_)),
         strategy: operator.strategy.clone(),
         about: about(operator),
         depends_on: plan.inputs(id).into_iter().map(|(producer, edge)| reference(plan, producer, edge)).collect(),
@@ -70,7 +73,18 @@ fn about(operator: &Operator) -> Option<String> {
     match &operator.kind {
         OperatorKind::Source(source) => Some(format!("reads {}", matcher(&source.source.matcher))),
         OperatorKind::Sink(sink) => Some(format!("writes {}", sink.sink.path.0)),
-        _ => None,
+        OperatorKind::Sort(sort) => Some(match sort.purpose {
+            SortPurpose::CorrelationKey => "puts the rows of a correlation key side by side".to_string(),
+            SortPurpose::MergeFiles => "brings the files into one order".to_string(),
+            SortPurpose::Repair => "proves the order that the source claims".to_string(),
+            SortPurpose::Sink => "the order that the output asks for".to_string(),
+        }),
+        OperatorKind::Park(park) => Some(park.reason.clone()),
+        OperatorKind::Transform(_)
+        | OperatorKind::Route(_)
+        | OperatorKind::Merge(_)
+        | OperatorKind::Cull(_)
+        | OperatorKind::Discard(_) => None,
     }
 }
 
@@ -91,7 +105,7 @@ fn edges(plan: &PhysicalPlan, id: OperatorId) -> Vec<Edge> {
         columns: names(&edge.schema, &edge.columns),
         undeclared_fields: edge.carries,
         computed: edge.computed().into_iter().map(str::to_string).collect(),
-        buffer: None,
+        buffer: matches!(plan.operator(id).kind, OperatorKind::Park(_)).then(|| plan.operator(id).label()),
     };
     plan.inputs(id).into_iter().map(describe).collect()
 }
@@ -106,21 +120,46 @@ fn row_identity(edge: &physical::Edge) -> RowIdentity {
     }
 }
 
+fn buffer_edge(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<BufferEdge> {
+    let OperatorKind::Park(park) = &operator.kind else { return None };
+    let (producer, inner) = plan.inputs(id).into_iter().next()?;
+    let (consumer, outer) = plan.outputs(id).into_iter().next()?;
+    Some(BufferEdge {
+        slot: operator.label(),
+        from: plan.operator(producer).label(),
+        port: inner.port_name.clone(),
+        to: plan.operator(consumer).label(),
+        input: outer.input + 1,
+        priority: plan.consumers[park.rest.consumer].priority,
+        predicted_bytes: None,
+        why: park.reason.clone(),
+    })
+}
+
+fn node_properties(plan: &PhysicalPlan) -> Ordered<Properties> {
+    let operators = plan.operators().zip(order::orders(plan));
+    Ordered(operators.flat_map(|((id, operator), order)| properties(plan, id, operator, order)).collect())
+}
+
 /// The properties of an operator, and behind them those of what it keeps.
-fn properties(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Vec<(String, Properties)> {
+fn properties(
+    plan: &PhysicalPlan,
+    id: OperatorId,
+    operator: &Operator,
+    order: Option<String>,
+) -> Vec<(String, Properties)> {
+    let rows = operator.rest().map(|rest| arbitration(&plan.consumers[rest.consumer]));
     let own = Properties {
         buffer: operator.buffer.to_string(),
         why: operator.buffer_reason.clone(),
         columns: columns(plan, id, operator),
-        order: match operator.kind {
-            OperatorKind::Source(_) => Some("file order"),
-            OperatorKind::Discard(_) => None,
-            _ => Some("input order"),
-        },
+        order,
+        key: key(plan, id, operator),
+        at_rest: at_rest(plan, operator),
         row_identity: plan.inputs(id).first().map(|(_, edge)| row_identity(edge)),
-        arbitration: None,
+        arbitration: rows,
     };
-    let kept = plan.consumers.iter().filter(|consumer| consumer.operator == id);
+    let kept = plan.consumers.iter().filter(|consumer| consumer.operator == id && operator.rest().is_none());
     let kept = kept.map(|consumer| (consumer.name.clone(), consumer_properties(consumer)));
     [(operator.label(), own)].into_iter().chain(kept).collect()
 }
@@ -130,15 +169,57 @@ fn consumer_properties(consumer: &MemoryConsumer) -> Properties {
         buffer: BufferClass::Materialized.to_string(),
         why: consumer.reason.clone(),
         columns: None,
-        order: Some("input order: the first row of each key passes"),
+        order: Some("input order: the first row of each key passes".to_string()),
+        key: None,
+        at_rest: None,
         row_identity: None,
-        arbitration: Some(Arbitration {
-            priority: consumer.priority,
-            spills: consumer.spills,
-            can_pause: false,
-            predicted_peak_bytes: None,
-        }),
+        arbitration: Some(arbitration(consumer)),
     }
+}
+
+fn arbitration(consumer: &MemoryConsumer) -> Arbitration {
+    Arbitration { priority: consumer.priority, spills: consumer.spills, can_pause: false, predicted_peak_bytes: None }
+}
+
+fn at_rest(plan: &PhysicalPlan, operator: &Operator) -> Option<AtRest> {
+    let rest = operator.rest()?;
+    let (form, sink) = match rest.form {
+        RestForm::Row => ("row", None),
+        RestForm::SinkBytes { sink } => ("sink_bytes", Some(plan.operator(sink).label())),
+    };
+    Some(AtRest { form, sink, keeps_row_identity: rest.identity })
+}
+
+/// The correlation keys on the way in and out; `None` if there are none.
+fn key(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Key> {
+    let mut input: Vec<String> = Vec::new();
+    for field in plan.inputs(id).iter().flat_map(|(_, edge)| key_fields(&edge.schema)) {
+        if !input.contains(&field) {
+            input.push(field);
+        }
+    }
+    let out = match &operator.kind {
+        OperatorKind::Sink(sink) => written_keys(sink),
+        _ => operator.output().map(|schema| key_fields(schema)).unwrap_or_default(),
+    };
+    (!input.is_empty() || !out.is_empty()).then_some(Key { input, out })
+}
+
+/// The key columns that a sink writes.
+fn written_keys(sink: &SinkOperator) -> Vec<String> {
+    let hidden = sink.sink.columns.iter().filter_map(|column| match column.source {
+        SinkColumnSource::Column(position) => Some(&sink.schema.columns[position]).filter(|column| column.hidden),
+        SinkColumnSource::Carried(_) => None,
+    });
+    hidden.filter_map(|column| key_field(&column.name)).collect()
+}
+
+fn key_fields(schema: &Schema) -> Vec<String> {
+    schema.columns.iter().filter(|column| column.hidden).filter_map(|column| key_field(&column.name)).collect()
+}
+
+fn key_field(column: &str) -> Option<String> {
+    column.strip_prefix("$ck.").map(str::to_string)
 }
 
 fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Columns> {
@@ -179,6 +260,11 @@ fn stage(plan: &PhysicalPlan, stage: &physical::Stage) -> Stage {
     Stage {
         driver: plan.operator(stage.driver).label(),
         operators: stage.operators.iter().map(|id| plan.operator(*id).label()).collect(),
+        fills: stage.operators[1..]
+            .iter()
+            .filter(|id| plan.operator(**id).is_driver())
+            .map(|id| plan.operator(*id).label())
+            .collect(),
         tree: tree::draw(plan, stage.driver),
     }
 }

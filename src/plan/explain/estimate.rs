@@ -5,25 +5,54 @@ use super::model::Statistic;
 use super::{Facts, layout};
 use crate::analysis::hir::SourceColumn;
 use crate::analysis::types::Kind;
-use crate::plan::physical::{Operator, OperatorKind, PhysicalPlan, SourceOperator};
+use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, SourceOperator};
 
 /// The expected rows of each source, and for each sink the most that can reach it.
 pub fn statistics(plan: &PhysicalPlan, facts: &Facts) -> Vec<Statistic> {
     let mut found = Vec::new();
-    for stage in &plan.stages {
-        let driver = plan.operator(stage.driver);
-        let OperatorKind::Source(source) = &driver.kind else { continue };
-        let read = source_statistic(driver, source, facts);
-        let rows = read.estimated_rows;
-        found.push(read);
-        for id in &stage.operators {
-            let operator = plan.operator(*id);
-            if matches!(operator.kind, OperatorKind::Sink(_)) {
-                found.push(sink_statistic(operator, driver, rows));
+    let mut most: Vec<Most> = Vec::new();
+    for (id, operator) in plan.operators() {
+        let above: Vec<&Most> =
+            plan.inputs(id).iter().map(|(OperatorId(producer), _)| &most[*producer as usize]).collect();
+        let mut own = Most::of(&above);
+        match &operator.kind {
+            OperatorKind::Source(source) => {
+                let read = source_statistic(operator, source, facts);
+                own = Most { rows: read.estimated_rows, sources: vec![operator.label()], repeats: false };
+                found.push(read);
             }
+            OperatorKind::Sink(_) => found.push(sink_statistic(operator, &own)),
+            _ => {}
         }
+        most.push(own);
     }
     found
+}
+
+/// The most rows that can come out of an operator.
+struct Most {
+    rows: Option<u64>,
+    /// The labels of the sources that they come from.
+    sources: Vec<String>,
+    /// Whether a source's rows count several times: they may come in several ways.
+    repeats: bool,
+}
+
+impl Most {
+    fn of(inputs: &[&Most]) -> Self {
+        let all: Vec<&String> = inputs.iter().flat_map(|input| &input.sources).collect();
+        let mut sources: Vec<String> = Vec::new();
+        for source in &all {
+            if !sources.contains(source) {
+                sources.push((*source).clone());
+            }
+        }
+        Self {
+            rows: inputs.iter().map(|input| input.rows).sum(),
+            repeats: inputs.iter().any(|input| input.repeats) || sources.len() < all.len(),
+            sources,
+        }
+    }
 }
 
 fn source_statistic(operator: &Operator, source: &SourceOperator, facts: &Facts) -> Statistic {
@@ -45,13 +74,15 @@ fn source_statistic(operator: &Operator, source: &SourceOperator, facts: &Facts)
     }
 }
 
-fn sink_statistic(operator: &Operator, driver: &Operator, rows: Option<u64>) -> Statistic {
+fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
+    let verb = if most.sources.len() == 1 { "reads" } else { "read" };
+    let repeats = if most.repeats { ", counted for each way that a row can come" } else { "" };
     Statistic {
         node: operator.label(),
         input_bytes: None,
-        estimated_rows: rows,
+        estimated_rows: most.rows,
         at_most: true,
-        origin: format!("no more than {} reads", driver.label()),
+        origin: format!("no more than {} {verb}{repeats}", most.sources.join(" and ")),
     }
 }
 

@@ -1,13 +1,15 @@
 //! Shows a physical plan: the plan that runs, said once as data and printed as text, JSON or YAML.
 //!
 //! [`render`] builds one document (`model`) from the plan, then prints it. JSON and YAML are that document as it is;
-//! text arranges the same facts in sections. Nothing here decides anything, and nothing is opened: what only the file
+//! text arranges the same facts in sections, and dot draws its nodes and edges. Nothing here decides anything, and nothing is opened: what only the file
 //! system knows comes in as [`Facts`].
 
 mod build;
+mod dot;
 mod estimate;
 pub(crate) mod layout;
 mod model;
+mod order;
 mod steps;
 mod text;
 mod tree;
@@ -26,6 +28,8 @@ pub enum Format {
     Json,
     /// The same document as YAML.
     Yaml,
+    /// A graph for Graphviz.
+    Dot,
 }
 
 /// What the caller knows of the world around the plan.
@@ -41,6 +45,7 @@ pub fn render(plan: &PhysicalPlan, sources: &SourceMap, format: Format, facts: &
     let mut text = match format {
         Format::Text => text::text(&document),
         Format::Json => serde_json::to_string_pretty(&document).expect("the document has only string keys"),
+        Format::Dot => dot::dot(&document),
         Format::Yaml => serde_saphyr::to_string(&document).expect("the document is plain data"),
     };
     if !text.ends_with('\n') {

@@ -16,6 +16,8 @@ pub struct Document {
     pub edges: Vec<Edge>,
     /// By label: the nodes, and behind each what it keeps.
     pub node_properties: Ordered<Properties>,
+    /// What waits on edges between stages.
+    pub buffer_edges: Vec<BufferEdge>,
     pub stages: Vec<Stage>,
     pub storage_summary: StorageSummary,
     pub error_handling: ErrorHandling,
@@ -47,8 +49,10 @@ pub struct Node {
     pub name: String,
     pub label: String,
     pub line: usize,
+    /// Whether no node of the file is it: the plan needs it.
+    pub inserted: bool,
     pub strategy: String,
-    /// What it reads or writes outside, as a phrase.
+    /// What it reads or writes outside, or what it was inserted for, as a phrase.
     pub about: Option<String>,
     /// The ports it reads, as references spell them.
     pub depends_on: Vec<String>,
@@ -65,8 +69,23 @@ pub struct Edge {
     pub undeclared_fields: bool,
     /// The columns that an expression above computed.
     pub computed: Vec<String>,
-    /// No edge is buffered so far.
+    /// The label of the park that holds its rows until its consumer can take them.
     pub buffer: Option<String>,
+}
+
+/// Rows that wait on an edge.
+#[derive(Serialize)]
+pub struct BufferEdge {
+    /// The label of the park that holds them.
+    pub slot: String,
+    pub from: String,
+    pub port: Option<String>,
+    pub to: String,
+    /// The number of the input, from 1.
+    pub input: usize,
+    pub priority: u8,
+    pub predicted_bytes: Option<u64>,
+    pub why: String,
 }
 
 /// How the rows that an operator reads know where they come from, and what that is needed for there or below.
@@ -84,17 +103,41 @@ pub struct Properties {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<Columns>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<&'static str>,
+    pub order: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<Key>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_rest: Option<AtRest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_identity: Option<RowIdentity>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
 }
 
+/// The correlation keys that rows carry, by the names of their fields.
+#[derive(Serialize)]
+pub struct Key {
+    /// On its way in; of a merge, that of all inputs together.
+    #[serde(rename = "in")]
+    pub input: Vec<String>,
+    /// On its way out; of a sink, what it writes.
+    pub out: Vec<String>,
+}
+
+/// What the rows of a buffer are turned into.
+#[derive(Serialize)]
+pub struct AtRest {
+    /// `row`, or `sink_bytes`: the bytes that a sink writes.
+    pub form: &'static str,
+    /// That sink.
+    pub sink: Option<String>,
+    pub keeps_row_identity: bool,
+}
+
 /// The columns that an operator stores, or, if it makes none, reads.
 #[derive(Serialize)]
 pub struct Columns {
-    /// `stored` or `read`
+    /// `stored`, `held` or `read`
     #[serde(skip)]
     pub verb: &'static str,
     pub kept: Vec<String>,
@@ -119,6 +162,8 @@ pub struct Arbitration {
 pub struct Stage {
     pub driver: String,
     pub operators: Vec<String>,
+    /// The buffers that it fills.
+    pub fills: Vec<String>,
     /// Drawn; not part of the data.
     #[serde(skip)]
     pub tree: Vec<String>,

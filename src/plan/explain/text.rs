@@ -2,8 +2,8 @@
 
 use super::layout::{blocks, count, list, percent, rough, size, table};
 use super::model::{
-    Arbitration, Columns, DeadLetterFile, Document, EstimatedSpill, Memory, Node, Output, Program, Properties, Rate,
-    RowIdentity, SourcePolicy, Stage, Statistic, Step,
+    Arbitration, AtRest, BufferEdge, Columns, DeadLetterFile, Document, EstimatedSpill, Key, Memory, Node, Output,
+    Program, Properties, Rate, RowIdentity, SourcePolicy, Stage, Statistic, Step,
 };
 
 /// Prints the document.
@@ -12,6 +12,7 @@ pub fn text(document: &Document) -> String {
         ("Outputs", table(document.outputs.iter().map(output_row))),
         ("Plan", table(document.nodes.iter().map(node_row))),
         ("Physical Properties", properties(&document.node_properties.0)),
+        ("Buffer Edges", table(document.buffer_edges.iter().map(buffer_edge_row))),
         ("Estimated Spill Volume", spill(&document.storage_summary.estimated_spill)),
         ("Dead-Letter Output", dead_letters(document)),
         ("Statistics", table(document.statistics.iter().map(statistic_row))),
@@ -28,7 +29,11 @@ pub fn text(document: &Document) -> String {
 
 fn heading(document: &Document) -> String {
     let nodes = count(document.nodes.len(), "operator", "operators");
-    format!("PLAN {}: {nodes}, {}\n", document.name, count(document.stages.len(), "stage", "stages"))
+    let inserted = match document.nodes.iter().filter(|node| node.inserted).count() {
+        0 => String::new(),
+        inserted => format!(" ({inserted} inserted)"),
+    };
+    format!("PLAN {}: {nodes}{inserted}, {}\n", document.name, count(document.stages.len(), "stage", "stages"))
 }
 
 fn output_row(output: &Output) -> Vec<String> {
@@ -46,7 +51,14 @@ fn node_row(node: &Node) -> Vec<String> {
     let reads = if node.depends_on.is_empty() { String::new() } else { format!("<- {}", node.depends_on.join(", ")) };
     let about = node.about.as_ref().map_or_else(String::new, |about| format!("; {about}"));
     vec![
-        format!("{:>2} {} {} (line {})", node.id, node.kind, node.name, node.line),
+        format!(
+            "{:>2} {} {} ({}line {})",
+            node.id,
+            node.kind,
+            node.name,
+            if node.inserted { "for " } else { "" },
+            node.line
+        ),
         reads,
         format!("{}{about}", node.strategy),
     ]
@@ -56,7 +68,9 @@ fn properties(properties: &[(String, Properties)]) -> Vec<String> {
     blocks(properties.iter().map(|(label, properties)| {
         let mut lines = vec![format!("{label}:")];
         lines.extend(properties.columns.as_ref().map(columns).unwrap_or_default());
-        lines.extend(properties.order.map(|order| format!("  order: {order}")));
+        lines.extend(properties.order.as_ref().map(|order| format!("  order: {order}")));
+        lines.extend(properties.key.as_ref().map(key));
+        lines.extend(properties.at_rest.as_ref().map(at_rest));
         lines.extend(properties.row_identity.as_ref().and_then(row_identity));
         lines.extend(properties.arbitration.as_ref().map(arbitration));
         lines.push(format!("  why: {}", properties.why));
@@ -72,11 +86,38 @@ fn columns(columns: &Columns) -> Vec<String> {
     if !columns.for_dead_letters.is_empty() {
         lines.extend(list("  only for dead letters: ", &columns.for_dead_letters));
     }
-    // What is read was stored above, so only what is not stored is news.
-    if columns.verb == "stored" && !columns.left_out.is_empty() {
-        lines.extend(list("  not stored: ", &columns.left_out));
+    // What is read was stored above, so only what is not stored or held is news.
+    if columns.verb != "read" && !columns.left_out.is_empty() {
+        lines.extend(list(&format!("  not {}: ", columns.verb), &columns.left_out));
     }
     lines
+}
+
+fn key(key: &Key) -> String {
+    let fields = |fields: &[String]| if fields.is_empty() { "none".to_string() } else { fields.join(", ") };
+    match (&key.input, &key.out) {
+        (input, out) if input == out => format!("  key: {}", fields(input)),
+        (input, out) => format!("  key: {} in, {} out", fields(input), fields(out)),
+    }
+}
+
+fn at_rest(at_rest: &AtRest) -> String {
+    let form = match &at_rest.sink {
+        Some(sink) => format!("as {sink} writes them"),
+        None => "as columns".to_string(),
+    };
+    let identity = if at_rest.keeps_row_identity { "with" } else { "without" };
+    format!("  rows at rest: {form}, {identity} row identity")
+}
+
+fn buffer_edge_row(edge: &BufferEdge) -> Vec<String> {
+    let port = edge.port.as_ref().map_or_else(String::new, |port| format!(" ({port})"));
+    let peak = edge.predicted_bytes.map_or_else(|| "unknown".to_string(), size);
+    vec![
+        edge.slot.clone(),
+        format!("{}{port} -> {}, input {}", edge.from, edge.to, edge.input),
+        format!("priority {}, peak {peak}: {}", edge.priority, edge.why),
+    ]
 }
 
 fn row_identity(identity: &RowIdentity) -> Option<String> {
@@ -183,12 +224,18 @@ fn memory(memory: &Memory) -> Vec<String> {
     }
     lines.extend(table(memory.consumers.iter().map(|consumer| {
         let spills = if consumer.spills { "spills" } else { "can't spill" };
-        vec![consumer.name.clone(), format!("priority {}, {spills}: {}", consumer.priority, consumer.why)]
+        vec![consumer.name.clone(), format!("priority {}, {spills}: {}", priority(consumer.priority), consumer.why)]
     })));
     lines
 }
 
+/// The last of all is asked for nothing.
+fn priority(priority: u8) -> String {
+    if priority == u8::MAX { "last".to_string() } else { priority.to_string() }
+}
+
 fn stage(position: usize, stage: &Stage) -> Vec<String> {
-    let first = format!("  {} each worker takes a block of {} at a time through", position + 1, stage.driver);
+    let block = if stage.driver.starts_with("source.") { "a block" } else { "a part of the rows" };
+    let first = format!("  {} each worker takes {block} of {} at a time through", position + 1, stage.driver);
     [first].into_iter().chain(stage.tree.iter().map(|line| format!("      {line}"))).collect()
 }

@@ -1,6 +1,6 @@
-//! Draws a stage as the tree that a block of input passes through.
+//! Draws a stage as the tree that a block of input passes through, up to the sinks and the buffers that it fills.
 
-use crate::plan::physical::{Edge, OperatorId, PhysicalPlan};
+use crate::plan::physical::{Edge, Operator, OperatorId, OperatorKind, PhysicalPlan};
 
 /// How many levels are drawn: further to the right nobody can read them.
 const DEEPEST: usize = 64;
@@ -20,22 +20,34 @@ fn draw_below(plan: &PhysicalPlan, id: OperatorId, level: usize, indent: &str, l
     }
     let mut consumers = plan.outputs(id);
     // Branches as they are declared, not as their consumers happen to stand in the file.
-    consumers.sort_by_key(|(consumer, edge)| (edge.port, *consumer));
+    consumers.sort_by_key(|(consumer, edge)| (edge.port, *consumer, edge.input));
     let last = consumers.len().saturating_sub(1);
     for (position, (consumer, edge)) in consumers.into_iter().enumerate() {
         let (joint, below) = if position == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        lines.push(format!("{indent}{joint}{}{}", branch(edge), plan.operator(consumer).label()));
-        draw_below(plan, consumer, level + 1, &format!("{indent}{below}"), lines);
+        let operator = plan.operator(consumer);
+        let filled = if operator.is_driver() { ", filled here" } else { "" };
+        lines.push(format!("{indent}{joint}{}{}{}{filled}", branch(edge), operator.label(), input(operator, edge)));
+        if !operator.is_driver() {
+            draw_below(plan, consumer, level + 1, &format!("{indent}{below}"), lines);
+        }
     }
 }
 
-/// How many operators stand below one.
+fn input(consumer: &Operator, edge: &Edge) -> String {
+    match &consumer.kind {
+        OperatorKind::Merge(merge) if merge.inputs.len() > 1 => format!(" (input {})", edge.input + 1),
+        _ => String::new(),
+    }
+}
+
+/// How many operators of the stage stand below one.
 fn count_below(plan: &PhysicalPlan, id: OperatorId) -> usize {
     let (mut count, mut waiting) = (0, vec![id]);
     while let Some(id) = waiting.pop() {
         let consumers = plan.outputs(id);
         count += consumers.len();
-        waiting.extend(consumers.into_iter().map(|(consumer, _)| consumer));
+        let passing = consumers.into_iter().map(|(consumer, _)| consumer);
+        waiting.extend(passing.filter(|consumer| !plan.operator(*consumer).is_driver()));
     }
     count
 }

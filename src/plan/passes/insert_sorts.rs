@@ -9,7 +9,7 @@
 //! A declared order is a claim about each file, so several files are merged where their common order is needed.
 //! No order is needed in front of a discard.
 
-use crate::analysis::hir::{Matcher, SortKey, Source};
+use crate::analysis::hir::{SortKey, Source};
 use crate::plan::logical::{LogicalPlan, Node, NodeKind, Place, Port, PortRef, Sort};
 use crate::plan::physical::SortPurpose;
 
@@ -59,7 +59,7 @@ fn behind_source(source: &Source) -> Option<Sort> {
     let (keys, purpose) = match () {
         () if keyed && !begins_with_key(source) => (key_order(source), SortPurpose::CorrelationKey),
         () if source.sort_order.is_empty() => return None,
-        () if keyed && may_be_several(&source.matcher) => (source.sort_order.clone(), SortPurpose::MergeFiles),
+        () if keyed && source.matcher.may_be_several() => (source.sort_order.clone(), SortPurpose::MergeFiles),
         () => (source.sort_order.clone(), SortPurpose::Repair),
     };
     Some(Sort { keys, drop_nulls: Vec::new(), purpose })
@@ -77,14 +77,6 @@ fn key_order(source: &Source) -> Vec<SortKey> {
     let ascending = |column: &usize| SortKey { column: *column, descending: false, nulls_first: false };
     let rest = source.sort_order.iter().filter(|key| !source.correlation_key.contains(&key.column));
     source.correlation_key.iter().map(ascending).chain(rest.copied()).collect()
-}
-
-/// Whether a source may read more than one file; a pattern is not matched before the run.
-fn may_be_several(matcher: &Matcher) -> bool {
-    match matcher {
-        Matcher::Paths(paths) => paths.len() > 1,
-        Matcher::Glob(..) | Matcher::Regex(..) => true,
-    }
 }
 
 /// The sort's node: it belongs to the node it serves.

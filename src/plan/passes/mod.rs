@@ -18,6 +18,8 @@ mod prune_columns;
 mod resolve_ports;
 mod schedule;
 
+pub(in crate::plan) use choose_strategies::key_list;
+
 use crate::analysis::hir;
 use crate::diagnostics::Diagnostics;
 use crate::plan::logical::{self, LogicalPlan};
