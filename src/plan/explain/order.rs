@@ -2,7 +2,7 @@
 
 use crate::analysis::hir::{Cull, MergeMode, OutputColumn, Schema, SortKey};
 use crate::plan::passes::key_list;
-use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, SortPurpose};
+use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
 
 /// What rows are sorted by.
 #[derive(Clone, Default)]
@@ -43,19 +43,10 @@ fn order(plan: &PhysicalPlan, id: OperatorId, above: &[&Sorted]) -> (Option<Stri
             let claim = if keys.is_empty() { String::new() } else { format!("; each file claims {keys}") };
             (Some(format!("file order{claim}")), Sorted::default())
         }
+        OperatorKind::Sort(sort) if sort.keys.is_empty() => (Some(kept(&sort.schema)), first),
         OperatorKind::Sort(sort) => {
-            let since = operator.label();
-            // Several files that are each in order need not be in order together.
-            let together = sort.purpose != SortPurpose::Repair || reads_one_file(plan, id);
-            let keys = if together { sort.keys.clone() } else { Vec::new() };
-            let text = key_list(&sort.keys, &sort.schema);
-            let text = match (sort.keys.is_empty(), together) {
-                (true, _) => kept(&sort.schema),
-                (_, true) => format!("sorted by {text}"),
-                (_, false) => format!("file order, each file sorted by {text}"),
-            };
-            let own = if sort.keys.is_empty() { first.clone() } else { Sorted { keys, since } };
-            (Some(text), own)
+            let keys = key_list(&sort.keys, &sort.schema);
+            (Some(format!("sorted by {keys}")), Sorted { keys: sort.keys.clone(), since: operator.label() })
         }
         OperatorKind::Transform(transform) => {
             let found = |key: &SortKey| {
@@ -110,12 +101,4 @@ fn keeps_order(cull: &Cull, keys: &[SortKey]) -> bool {
     let leading: Vec<usize> = keys.iter().take(cull.partition_by.len()).map(|key| key.column).collect();
     let covered = leading.len() == cull.partition_by.len() && cull.partition_by.iter().all(|key| leading.contains(key));
     covered && !keys.is_empty() && cull.order_by.is_empty()
-}
-
-fn reads_one_file(plan: &PhysicalPlan, sort: OperatorId) -> bool {
-    let inputs = plan.inputs(sort);
-    inputs.iter().all(|(producer, _)| match &plan.operator(*producer).kind {
-        OperatorKind::Source(source) => !source.source.matcher.may_be_several(),
-        _ => true,
-    })
 }

@@ -6,7 +6,8 @@
 //!
 //! A correlation key wants the rows of a group side by side. A declared order that begins with the key's columns, in
 //! either direction, does that; else rows are sorted by the key, ascending, then by the rest of the declared order.
-//! A declared order is a claim about each file, so several files are merged where their common order is needed.
+//! A declared order is a claim about each file: several files are merged into one order, and a single file proves its
+//! claim.
 //! No order is needed in front of a discard.
 
 use crate::analysis::hir::{SortKey, Source};
@@ -59,7 +60,7 @@ fn behind_source(source: &Source) -> Option<Sort> {
     let (keys, purpose) = match () {
         () if keyed && !begins_with_key(source) => (key_order(source), SortPurpose::CorrelationKey),
         () if source.sort_order.is_empty() => return None,
-        () if keyed && source.matcher.may_be_several() => (source.sort_order.clone(), SortPurpose::MergeFiles),
+        () if source.matcher.may_be_several() => (source.sort_order.clone(), SortPurpose::MergeFiles),
         () => (source.sort_order.clone(), SortPurpose::Repair),
     };
     Some(Sort { keys, drop_nulls: Vec::new(), purpose })

@@ -97,7 +97,7 @@ impl<'p> Schedule<'p> {
             let before = self.edge_drivers(merge, earlier);
             if let Some(both) = before.intersection(&later).next() {
                 let driver = name(both);
-                return Some(format!("{driver} brings input {} at the same time, which comes first", earlier + 1));
+                return Some(format!("input {} comes first, but {driver} brings both at the same time", earlier + 1));
             }
         }
         if self.try_order().is_some() {
@@ -105,7 +105,7 @@ impl<'p> Schedule<'p> {
         }
         let names = |drivers: &BTreeSet<Driver>| drivers.iter().map(name).collect::<Vec<_>>().join(", ");
         let before = self.edge_drivers(merge, input - 1);
-        Some(format!("{} has to run before {}, which brings input {input}", names(&later), names(&before)))
+        Some(format!("input {input} comes first, but {}, which brings it, waits for {}", names(&before), names(&later)))
     }
 
     /// What drives the rows of an input.

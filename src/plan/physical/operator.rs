@@ -237,11 +237,8 @@ pub enum SortPurpose {
     /// Several files that are each in order become one ordered stream: `__order_<source>`.
     MergeFiles,
     /// A file may break the order it claims: `__repair_<source>`. A first pass over the file's keys decides: where the
-    /// claim holds, the stage below is driven by the source itself and nothing is held. Of several files each is put
-    /// in order on its own, and they stay one behind the other: the file is a key in front of `keys`.
-    ///
-    /// The other sorts behind a source put all its files in one order; a file that breaks its claim
-    /// (`Source::sort_order`) is found and reported there, too.
+    /// claim holds, the stage below is driven by the source itself and nothing is held. The other sorts behind a
+    /// source find and report a file that breaks its claim (`Source::sort_order`), too.
     Repair,
     /// A sink's `sort_order`: `__sink_<sink>`.
     Sink,

@@ -22,6 +22,17 @@ fn text() {
 }
 
 #[test]
+fn buffers_and_orders() {
+    for (name, (pipeline, sources)) in [("groups", pipelines::groups()), ("meetings", pipelines::meetings())] {
+        let plan = plan(&pipeline);
+        let show = |format| render(&plan, &sources, format, &Facts::default());
+        support::assert_snapshot(&format!("plan/explain/{name}"), &show(Format::Text));
+        support::assert_snapshot(&format!("plan/explain/{name}_dot"), &show(Format::Dot));
+        support::assert_snapshot(&format!("plan/explain/{name}_json"), &show(Format::Json));
+    }
+}
+
+#[test]
 fn json_and_yaml_are_one_document() {
     let (pipeline, sources) = pipelines::orders();
     let plan = plan(&pipeline);

@@ -1,5 +1,6 @@
 //! Plans that are broken by hand, and what the checks say.
 
+use clinker::analysis::hir::Pipeline;
 use clinker::plan::passes::invariants::{physical_always, physical_ready};
 use clinker::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan};
 
@@ -61,12 +62,67 @@ const BREAKS: &[(&str, Break)] = &[
     }),
 ];
 
+const BUFFER_BREAKS: &[(&str, Break)] = &[
+    ("nothing", |_| {}),
+    ("inputs that are not numbered", |plan| plan.for_each_edge_mut(|_, _, edge| edge.input = 0)),
+    ("a stage that starts before its driver is filled", |plan| {
+        let last = plan.stages.pop().expect("there are stages");
+        plan.stages.insert(0, last);
+    }),
+    ("a later input before an earlier one", |plan| {
+        let position = |name| plan.stages.iter().position(|stage| stage.driver == find(plan, name));
+        let (second, third) = (position("both.2"), position("both.3"));
+        plan.stages.swap(second.expect("it drives"), third.expect("it drives"));
+    }),
+    ("a stage that does not end at a buffer", |plan| {
+        let below = find(plan, "shy");
+        plan.stages[1].operators.insert(2, below);
+    }),
+    ("a buffer that drives nothing", |plan| drop(plan.stages.pop())),
+    ("a stage that runs twice", |plan| plan.stages.push(plan.stages[9].clone())),
+    ("a park that holds too little", |plan| {
+        let park = find(plan, "both.3");
+        let rest = plan.operator_mut(park).rest_mut().expect("it is a buffer");
+        rest.columns = ColumnSet::none(rest.columns.width());
+    }),
+    ("a park that drops undeclared fields", |plan| {
+        let park = find(plan, "both.3");
+        plan.operator_mut(park).rest_mut().expect("it is a buffer").carries = false;
+    }),
+    ("a park that drops the numbers of rows that can fail", |plan| {
+        let park = find(plan, "both.3");
+        plan.operator_mut(park).rest_mut().expect("it is a buffer").identity = false;
+    }),
+    ("a cull whose groups are charged to nobody", |plan| {
+        let cull = find(plan, "loud");
+        let OperatorKind::Cull(cull) = &mut plan.operator_mut(cull).kind else { unreachable!() };
+        cull.decision_consumer = cull.rest.consumer;
+    }),
+    ("a cull that can't show a group that fails", |plan| {
+        let cull = find(plan, "loud");
+        let nothing_read = |plan: &mut PhysicalPlan, id| {
+            plan.for_each_edge_mut(|from, _, edge| {
+                if from == id {
+                    edge.columns = ColumnSet::none(edge.columns.width());
+                }
+            });
+        };
+        nothing_read(plan, cull);
+        let rest = plan.operator_mut(cull).rest_mut().expect("it is a buffer");
+        rest.columns = ColumnSet::none(rest.columns.width());
+    }),
+];
+
 #[test]
 fn broken_plans_are_found() {
-    let (pipeline, _) = pipelines::orders();
+    support::assert_snapshot("plan/invariants", &findings(&pipelines::orders().0, BREAKS));
+    support::assert_snapshot("plan/invariants_of_buffers", &findings(&pipelines::meetings().0, BUFFER_BREAKS));
+}
+
+fn findings(pipeline: &Pipeline, breaks: &[(&str, Break)]) -> String {
     let mut shown = String::new();
-    for (what, break_it) in BREAKS {
-        let mut plan = plan(&pipeline);
+    for (what, break_it) in breaks {
+        let mut plan = plan(pipeline);
         break_it(&mut plan);
         let (rule, found) = match (physical_always(&plan), physical_ready(&plan)) {
             (Err(broken), _) => ("always", broken),
@@ -75,5 +131,5 @@ fn broken_plans_are_found() {
         };
         shown.push_str(&format!("{what}\n  {rule}: {found}\n"));
     }
-    support::assert_snapshot("plan/invariants", &shown);
+    shown
 }

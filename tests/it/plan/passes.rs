@@ -28,13 +28,18 @@ pub fn plan(pipeline: &Pipeline) -> PhysicalPlan {
 
 #[test]
 fn every_pass_of_a_pipeline() {
-    let (pipeline, _) = pipelines::orders();
+    every_pass("plan/passes", &pipelines::orders().0);
+    every_pass("plan/passes/groups", &pipelines::groups().0);
+    every_pass("plan/passes/meetings", &pipelines::meetings().0);
+}
+
+fn every_pass(folder: &str, pipeline: &Pipeline) {
     let mut steps = Steps::default();
-    passes::run(&pipeline, &mut Diagnostics::new(), &mut steps);
+    passes::run(pipeline, &mut Diagnostics::new(), &mut steps);
     let mut before = String::new();
     for (position, (step, after)) in steps.0.iter().enumerate() {
         let text = format!("{}behind {step}:\n\n{after}", front(&before));
-        support::assert_snapshot(&format!("plan/passes/{}_{}", position + 1, step.replace(' ', "_")), &text);
+        support::assert_snapshot(&format!("{folder}/{:02}_{}", position + 1, step.replace(' ', "_")), &text);
         before = after.clone();
     }
 }

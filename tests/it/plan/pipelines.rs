@@ -14,6 +14,16 @@ pub fn orders() -> (Pipeline, SourceMap) {
     check("orders.yaml", include_str!("pipelines/orders.yaml"))
 }
 
+/// A keyed source of several files, a source that claims an order, and a cull; see the file.
+pub fn groups() -> (Pipeline, SourceMap) {
+    check("groups.yaml", include_str!("pipelines/groups.yaml"))
+}
+
+/// Merges whose inputs can't all come in their turn, with dead letters; see the file.
+pub fn meetings() -> (Pipeline, SourceMap) {
+    check("meetings.yaml", include_str!("pipelines/meetings.yaml"))
+}
+
 fn check(name: &str, text: &str) -> (Pipeline, SourceMap) {
     let mut sources = SourceMap::new();
     let file = sources.add(name, text);
