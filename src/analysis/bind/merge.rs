@@ -58,11 +58,15 @@ impl Binder<'_> {
             }
             self.policies_fit(first, others);
         }
-        self.keys_fit(&inputs);
+        let one_key = self.keys_fit(&inputs);
         let Some(model) = known.first().or(inputs.first()) else {
             return Bound { kind: None, rows: vec![Arc::new(Row::unknown())] };
         };
-        let schema = output(model, &inputs, &known);
+        let mut schema = output(model, &inputs, &known);
+        if !one_key {
+            // What the key is can't be told, so nothing below has to keep it together.
+            schema.columns.iter_mut().filter(|column| column.hidden).for_each(|column| column.ty = Type::error());
+        }
         let columns = rows.iter().map(|row| origins(&schema, &row.schema)).collect();
         let complete = fit && known.len() == inputs.len();
         let kind = NodeKind::Merge(Merge { mode: mode(merge), columns });
@@ -144,9 +148,10 @@ impl Binder<'_> {
     }
 
     /// The inputs with a correlation key have the same one (E314).
-    fn keys_fit(&mut self, inputs: &[Input]) {
+    fn keys_fit(&mut self, inputs: &[Input]) -> bool {
         let keyed: Vec<&Input> = inputs.iter().filter(|input| !input.keys().is_empty()).collect();
-        let Some((first, others)) = keyed.split_first() else { return };
+        let Some((first, others)) = keyed.split_first() else { return true };
+        let mut fit = true;
         for (index, other) in others.iter().enumerate() {
             if keyed[..=index].iter().any(|seen| Arc::ptr_eq(seen.row, other.row)) {
                 continue;
@@ -155,6 +160,7 @@ impl Binder<'_> {
             let same_count = first.keys().len() == other.keys().len();
             if !same_count || !found.all(|name| first.key(name).is_some()) {
                 self.keys_differ(first, other);
+                fit = false;
                 continue;
             }
             let key = |column: &Column| first.key(&column.name).map(|key| key.ty.kind.clone());
@@ -163,6 +169,7 @@ impl Binder<'_> {
                 self.key_types_differ(first, other, column);
             }
         }
+        fit
     }
 
     fn keys_differ(&mut self, first: &Input, other: &Input) {

@@ -96,6 +96,47 @@ fn what_follows_from_a_mistake_is_silent() {
     one("{ name: id, type: int }", "{ name: id, type: itn }", &["sum(id) > max(id)", "max(id) > \"a\""], "E200");
 }
 
+/// Sources `a`, `b` and `c` with keys of their own, these nodes, and a sink that reads `last`.
+fn between(nodes: &str) -> String {
+    let source = |name: &str, columns: &str, key: &str| {
+        format!(
+            "  - {{ type: source, name: {name}, config: {{ type: csv, path: {name}.csv, schema: [{columns}], correlation_key: {key} }} }}\n"
+        )
+    };
+    let columns = "{ name: id, type: int }, { name: lot, type: int }";
+    format!(
+        "pipeline: {{ name: p }}\nnodes:\n{}{}{}{nodes}  - {{ type: sink, name: out, input: last, config: {{ type: csv, path: out.csv, sort_order: [lot] }} }}\n",
+        source("a", columns, "id"),
+        source("b", columns, "[lot, id]"),
+        source("c", "{ name: id, type: int }, { name: lots, type: int }", "id"),
+    )
+}
+
+#[test]
+fn what_is_below_a_merge_or_cull_that_failed_is_silent() {
+    let cull = |partition: &str, predicate: &str| {
+        format!(
+            "  - {{ type: cull, name: last, input: m, config: {{ partition_by: {partition}, removed_to: gone, rules: [{{ name: r, drop_group_when: \"{predicate}\" }}] }} }}\n"
+        )
+    };
+    let merge = |inputs: &str| format!("  - {{ type: merge, name: m, inputs: {inputs} }}\n");
+    let below = "  - { type: transform, name: last, input: m, config: { cxl: \"emit x = what.upper()\" } }\n";
+    for nodes in [
+        merge("[a, missing]") + below,
+        merge("[missing, a]") + &cull("[id, what]", "what > 1 and max(other) > 3"),
+        merge("[a, c]") + &cull("[id, lots]", "lots > 1"),
+        merge("[b, a]") + &cull("[id]", "count(*) > 1"),
+        merge("[a, m]") + below,
+        "  - { type: cull, name: m, input: a, config: { partition_by: [id], removed_to: m, rules: [{ name: r, drop_group_when: \"true\" }] } }\n".to_owned()
+            + &below.replace("what.upper()", "lot"),
+        "  - { type: cull, name: m, input: a, config: { partition_by: [id], rules: [{ name: r, drop_group_when: \"true\" }] } }\n".to_owned()
+            + &below.replace("input: m", "input: m.any"),
+    ] {
+        let found: Vec<_> = analyse(&between(&nodes)).diagnostics.iter().map(|finding| finding.message.clone()).collect();
+        assert_eq!(found.len(), 1, "{nodes}: {found:#?}");
+    }
+}
+
 /// Pieces of predicates that meet in every possible way, most of them wrong.
 fn predicate() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
