@@ -1,5 +1,7 @@
 //! How many rows to expect, and on what grounds. Without an input size nothing is known, and nothing is invented.
 
+use std::collections::BTreeMap;
+
 use super::build::matcher;
 use super::model::Statistic;
 use super::{Facts, layout};
@@ -18,7 +20,7 @@ pub fn statistics(plan: &PhysicalPlan, facts: &Facts) -> Vec<Statistic> {
         match &operator.kind {
             OperatorKind::Source(source) => {
                 let read = source_statistic(operator, source, facts);
-                own = Most { rows: read.estimated_rows, sources: vec![operator.label()], repeats: false };
+                own = Most { rows: read.estimated_rows, sources: [(id, operator.label())].into(), repeats: false };
                 found.push(read);
             }
             OperatorKind::Sink(_) => found.push(sink_statistic(operator, &own)),
@@ -32,24 +34,19 @@ pub fn statistics(plan: &PhysicalPlan, facts: &Facts) -> Vec<Statistic> {
 /// The most rows that can come out of an operator.
 struct Most {
     rows: Option<u64>,
-    /// The labels of the sources that they come from.
-    sources: Vec<String>,
+    /// The sources that they come from, with their labels, in plan order.
+    sources: BTreeMap<OperatorId, String>,
     /// Whether a source's rows count several times: they may come in several ways.
     repeats: bool,
 }
 
 impl Most {
     fn of(inputs: &[&Most]) -> Self {
-        let all: Vec<&String> = inputs.iter().flat_map(|input| &input.sources).collect();
-        let mut sources: Vec<String> = Vec::new();
-        for source in &all {
-            if !sources.contains(source) {
-                sources.push((*source).clone());
-            }
-        }
+        let sources: BTreeMap<OperatorId, String> = inputs.iter().flat_map(|input| input.sources.clone()).collect();
+        let ways: usize = inputs.iter().map(|input| input.sources.len()).sum();
         Self {
             rows: inputs.iter().map(|input| input.rows).sum(),
-            repeats: inputs.iter().any(|input| input.repeats) || sources.len() < all.len(),
+            repeats: inputs.iter().any(|input| input.repeats) || sources.len() < ways,
             sources,
         }
     }
@@ -75,6 +72,7 @@ fn source_statistic(operator: &Operator, source: &SourceOperator, facts: &Facts)
 }
 
 fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
+    let sources: Vec<&str> = most.sources.values().map(String::as_str).collect();
     let verb = if most.sources.len() == 1 { "reads" } else { "read" };
     let repeats = if most.repeats { ", counted for each way that a row can come" } else { "" };
     Statistic {
@@ -82,7 +80,7 @@ fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
         input_bytes: None,
         estimated_rows: most.rows,
         at_most: true,
-        origin: format!("no more than {} {verb}{repeats}", most.sources.join(" and ")),
+        origin: format!("no more than {} {verb}{repeats}", sources.join(" and ")),
     }
 }
 

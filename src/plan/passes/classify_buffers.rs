@@ -69,7 +69,7 @@ fn classify(plan: &PhysicalPlan, id: OperatorId) -> (BufferClass, String) {
         _ => None,
     });
     match parked {
-        Some(reason) => (BufferClass::Materialized, format!("{streams}, but all that it gives is held: {reason}")),
+        Some(reason) => (BufferClass::Materialized, format!("{streams}, but rows are held behind it: {reason}")),
         None => (BufferClass::Streaming, streams),
     }
 }
