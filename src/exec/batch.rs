@@ -276,6 +276,17 @@ impl Positions {
 }
 
 impl Origin {
+    /// The origin of rows of which nothing is known but their positions in the block, from `first` on.
+    pub fn unknown(first: u32) -> Self {
+        let positions = Positions::From(first);
+        Self { source: u32::MAX, file: 0, block_row: 0, block_source_row: 0, positions, kept: None }
+    }
+
+    /// Whether it says where the rows come from.
+    pub fn is_known(&self) -> bool {
+        self.kept.is_some() || self.source != u32::MAX
+    }
+
     /// The source of a row, as a position among the plan's sources.
     pub fn source_of(&self, row: usize) -> u32 {
         match &self.kept {

@@ -46,6 +46,16 @@ pub(crate) enum CollectError {
     Data(usize, Failure),
 }
 
+impl CollectError {
+    /// The same for the row that stands at `place` of its own position in the batch.
+    pub fn at(self, place: impl Fn(usize) -> usize) -> Self {
+        match self {
+            CollectError::Unwritable(error) => CollectError::Unwritable(EncodeError { row: place(error.row), ..error }),
+            CollectError::Data(row, failure) => CollectError::Data(place(row), failure),
+        }
+    }
+}
+
 /// What a block gives one input of a buffer. Used again for later blocks.
 #[derive(Default)]
 pub(crate) struct Collected {
@@ -61,6 +71,12 @@ impl Collected {
     pub fn part<T: Any + Send + Default>(&mut self) -> &mut T {
         let part = self.part.get_or_insert_with(|| Box::<T>::default());
         part.downcast_mut().expect("a buffer asks for one type only")
+    }
+
+    /// The resting rows and [`Self::part`].
+    pub fn chunk_and_part<T: Any + Send + Default>(&mut self) -> (&Chunk, &mut T) {
+        let part = self.part.get_or_insert_with(|| Box::<T>::default());
+        (&self.chunk, part.downcast_mut().expect("a buffer asks for one type only"))
     }
 
     /// Takes [`Self::part`] away.
@@ -114,8 +130,8 @@ pub(crate) struct BufferContext<'p> {
     pub id: OperatorId,
     /// Its operator.
     pub operator: &'p Operator,
-    /// How its rows rest: one codec for each input.
-    pub codecs: Vec<Arc<Codec>>,
+    /// How its rows rest.
+    pub codec: Arc<Codec>,
     /// Constants for programs.
     pub constants: Arc<Constants>,
     /// Owns the memory limit.

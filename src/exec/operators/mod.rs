@@ -4,9 +4,12 @@ mod block_result;
 mod buffer;
 mod distinct;
 mod fault_text;
+mod merge;
 mod operands;
+mod park;
 mod pass;
 mod sink;
+mod sort;
 
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
 pub(crate) use distinct::Turnstile;

@@ -1,9 +1,11 @@
 //! Turns rows into resting rows and back, in whichever form the plan chose.
 
+use std::sync::Arc;
+
 use super::layout::Layout;
 use super::{Chunk, HEAD};
 use crate::analysis::hir::Schema;
-use crate::exec::batch::{Batch, Column, Origin};
+use crate::exec::batch::{Batch, Column, KeptOrigins, Origin};
 use crate::formats::csv::{EncodeError, Encoder};
 use crate::plan::physical::Rest;
 
@@ -21,8 +23,8 @@ enum Form {
 }
 
 /// Where a row came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Identity {
+#[derive(Clone, Copy)]
+struct Identity {
     /// The source, as a position among the plan's sources.
     pub source: u32,
     /// The file, as a position among the source's files.
@@ -81,26 +83,30 @@ impl Codec {
         }
     }
 
-    /// Where a resting row came from, if that is kept.
-    pub fn identity(&self, row: &[u8]) -> Option<Identity> {
-        self.identity.then(|| Identity::from_bytes(row))
-    }
-
     /// What a sink writes for a resting row; the row must rest as such bytes.
     pub fn bytes<'r>(&self, row: &'r [u8]) -> &'r [u8] {
         if self.identity { &row[Identity::BYTES..] } else { row }
     }
 
-    /// The batch that some resting rows are, in that order; they must not rest as sink bytes. Its origin says where
-    /// they came from if that is kept, and else only how many there are.
+    /// The batch that some resting rows are, in that order; they must not rest as sink bytes. Its origin says nothing:
+    /// see [`Self::origins`].
     pub fn decode(&self, rows: &[&[u8]]) -> Batch {
         let Form::Row(layout) = &self.form else { unreachable!("the bytes of a sink are not turned back") };
-        let head = if self.identity { Identity::BYTES } else { 0 };
-        let mut batch = layout.decode(rows, head);
-        if self.identity {
-            batch.origin = Origin::kept(rows.iter().map(|row| Identity::from_bytes(row)));
-        }
-        batch
+        layout.decode(rows, if self.identity { Identity::BYTES } else { 0 })
+    }
+
+    /// Where some resting rows came from, if that is kept.
+    pub fn origins(&self, rows: &[&[u8]]) -> Option<Arc<KeptOrigins>> {
+        self.identity.then(|| {
+            let mut kept = KeptOrigins::default();
+            for identity in rows.iter().map(|row| Identity::from_bytes(row)) {
+                kept.sources.push(identity.source);
+                kept.files.push(identity.file);
+                kept.file_rows.push(identity.file_row);
+                kept.source_rows.push(identity.source_row);
+            }
+            Arc::new(kept)
+        })
     }
 
     /// The column of a kind of which nothing is known but nulls.

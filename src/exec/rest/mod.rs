@@ -8,7 +8,7 @@ mod codec;
 mod layout;
 mod read;
 
-pub use codec::{Codec, Identity};
+pub use codec::Codec;
 
 use std::ops::Range;
 
@@ -91,21 +91,36 @@ impl Rows {
         &bytes[..u32::from_le_bytes(*length) as usize]
     }
 
+    /// How many rows a chunk has.
+    pub fn in_chunk(&self, chunk: u32) -> u64 {
+        self.ends[chunk as usize] - self.before(chunk as usize)
+    }
+
+    /// The places of the rows of a chunk, in the order they arrived.
+    pub fn chunk_places(&self, chunk: u32) -> impl Iterator<Item = Place> + '_ {
+        let mut offset = 0;
+        (0..self.in_chunk(chunk)).map(move |_| {
+            let place = Place::new(chunk, offset);
+            offset += (HEAD + self.row(place).len()) as u32;
+            place
+        })
+    }
+
     /// Appends the places of the rows at `range`, in the order they arrived.
     pub fn places(&self, range: Range<u64>, out: &mut Vec<Place>) {
-        let mut chunk = self.ends.partition_point(|end| *end <= range.start);
-        let mut before = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
-        while before < range.end && chunk < self.chunks.len() {
-            let mut offset = 0;
-            for number in before..self.ends[chunk].min(range.end) {
-                let place = Place::new(chunk as u32, offset);
-                if number >= range.start {
-                    out.push(place);
-                }
-                offset += (HEAD + self.row(place).len()) as u32;
+        let first = self.ends.partition_point(|end| *end <= range.start);
+        for chunk in first..self.chunks.len() {
+            let before = self.before(chunk);
+            if before >= range.end {
+                return;
             }
-            before = self.ends[chunk];
-            chunk += 1;
+            let (skip, up_to) = (range.start.saturating_sub(before), range.end - before);
+            out.extend(self.chunk_places(chunk as u32).take(up_to as usize).skip(skip as usize));
         }
+    }
+
+    /// How many rows are in front of a chunk.
+    fn before(&self, chunk: usize) -> u64 {
+        if chunk == 0 { 0 } else { self.ends[chunk - 1] }
     }
 }

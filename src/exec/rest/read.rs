@@ -1,7 +1,5 @@
 //! Decodes resting rows: one loop for each column.
 
-use std::sync::Arc;
-
 use super::layout::{DATE_TIME, Field, Layout, MANTISSA, widen};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, TextColumn};
@@ -22,7 +20,7 @@ impl Layout {
             });
         }
         let carried = if self.carries { read_carried(rows, &mut cursors) } else { Carried::default() };
-        Batch { rows: rows.len(), columns, carried, origin: Origin::unknown() }
+        Batch { rows: rows.len(), columns, carried, origin: Origin::unknown(0) }
     }
 
     /// For each column, whether it has nulls.
@@ -131,30 +129,4 @@ fn read_carried(rows: &[&[u8]], cursors: &mut [usize]) -> Carried {
         }
     });
     Carried { fields: finished.collect() }
-}
-
-impl Origin {
-    /// The origin of rows of which only the number is known.
-    pub fn unknown() -> Self {
-        Self {
-            source: 0,
-            file: 0,
-            block_row: 0,
-            block_source_row: 0,
-            positions: crate::exec::batch::Positions::From(0),
-            kept: None,
-        }
-    }
-
-    /// The origin of rows that kept theirs.
-    pub fn kept(identities: impl Iterator<Item = super::Identity>) -> Self {
-        let mut kept = crate::exec::batch::KeptOrigins::default();
-        for identity in identities {
-            kept.sources.push(identity.source);
-            kept.files.push(identity.file);
-            kept.file_rows.push(identity.file_row);
-            kept.source_rows.push(identity.source_row);
-        }
-        Self { kept: Some(Arc::new(kept)), ..Self::unknown() }
-    }
 }
