@@ -1,17 +1,19 @@
 //! A whole run: look around, open the inputs, run the stages in order, publish.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
-use super::dlq::{LetterFile, start_files};
+use super::dlq::{LetterFile, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
-use super::operators::{Counts, RunContext, Tree};
+use super::operators::{Counts, Shared, SinkColumns, Tree, warning_total};
 use super::publish::{self, Destination, Output, Purpose, Workspace};
-use super::sources::{self, CarriedNames, OpenSource, Source};
-use super::stages::{self, Finisher, Progress, StageTotals};
+use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source};
+use super::stages::{self, Driver, Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
 use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
@@ -73,18 +75,53 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
-    let mut run = Run { plan, options, observer, arbitrator: &arbitrator, constants, names, sources, outputs };
-    let totals = match run.stages().and_then(|totals| check_rates(plan, &totals).map(|()| totals)) {
-        Ok(totals) => totals,
-        Err(failure) => return Err(run.outputs.keep_letters(failure)),
-    };
+    let spool = Spool::new(&spool_folder(options, &destinations), &id.simple().to_string());
+    let shared = shared(plan, &sources, &mut names, constants, &arbitrator);
+    let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
+    let mut run =
+        Run { plan, options, observer, done: Done::new(plan, &sources), sources, files, outputs, spool, shared };
+    let ended = run.stages().and_then(|()| run.check_rates());
+    let settled = run.spool.empty(&mut run.outputs.letters);
+    if let Err(failure) = ended.and(settled) {
+        return Err(run.outputs.keep_letters(failure));
+    }
     if observer.interrupted() {
         return Err(Failure::interrupted());
     }
     workspace.publish(&mut run.outputs.all())?;
-    let mut report = run.report(totals);
+    let mut report = run.report();
     report.elapsed = started.elapsed();
     Ok(report)
+}
+
+/// Where dead letters are put aside: where spill files are, or beside an output, where there is room and permission.
+fn spool_folder(options: &Options, destinations: &[Destination]) -> PathBuf {
+    let beside = || destinations.first().map(|destination| destination.folder.clone());
+    options.spill_dir.clone().or_else(beside).unwrap_or_else(std::env::temp_dir)
+}
+
+/// What lives longer than a stage.
+fn shared<'p>(
+    plan: &'p PhysicalPlan,
+    sources: &[OpenSource<'p>],
+    names: &mut CarriedNames,
+    constants: Arc<Constants>,
+    arbitrator: &'p Arbitrator,
+) -> Shared<'p> {
+    let sinks = plan.operators().filter_map(|(id, operator)| match &operator.kind {
+        OperatorKind::Sink(spec) => Some((id, SinkColumns::new(spec, sources, names))),
+        _ => None,
+    });
+    Shared {
+        plan,
+        constants,
+        arbitrator,
+        sinks: sinks.collect(),
+        fillings: BTreeMap::new(),
+        turnstiles: BTreeMap::new(),
+        skipped: BTreeSet::new(),
+        tracks_rows: plan.operators().any(|(_, operator)| operator.rest().is_some_and(|rest| rest.identity)),
+    }
 }
 
 fn constants(plan: &PhysicalPlan, options: &Options, id: &Uuid, sources: &[OpenSource<'_>]) -> Constants {
@@ -106,73 +143,152 @@ struct Run<'p> {
     plan: &'p PhysicalPlan,
     options: &'p Options,
     observer: &'p dyn Observer,
-    arbitrator: &'p Arbitrator,
-    constants: Arc<Constants>,
-    names: CarriedNames,
-    sources: Vec<OpenSource<'p>>,
+    sources: Vec<Source<'p>>,
+    /// What the files of each source bind to, until its stage runs.
+    files: Vec<Vec<BoundFile>>,
     outputs: Outputs,
+    spool: Spool,
+    shared: Shared<'p>,
+    done: Done,
 }
 
-/// What a stage did, and its warnings.
-struct StageOutcome {
-    driver: OperatorId,
-    operators: Vec<OperatorId>,
-    totals: StageTotals,
+/// What the stages did so far.
+struct Done {
+    progress: Progress,
+    /// For each operator.
+    counts: Vec<Counts>,
+    /// For each source, the records read.
+    records: Vec<u64>,
+    /// For each source, the dead letters, written or not.
+    letters: Vec<u64>,
+    /// Rows written to at least one sink, but for those in `written`.
+    ok: u64,
+    written: WrittenRows,
+    warned: Warnings,
+    /// What else is to be told at the end.
+    warnings: Vec<Diagnostic>,
 }
 
 impl<'p> Run<'p> {
-    fn stages(&mut self) -> Result<Vec<StageOutcome>, Failure> {
-        let expected = self.sources.iter().flat_map(|source| &source.source.files).map(|file| file.bytes).sum();
-        let mut before = Progress { expected, ..Progress::default() };
-        let mut outcomes = Vec::new();
-        for stage in &self.plan.stages {
-            let totals = self.stage(stage, before)?;
-            before.rows += totals.records;
-            before.bytes += totals.bytes;
-            outcomes.push(StageOutcome { driver: stage.driver, operators: stage.operators.clone(), totals });
+    fn stages(&mut self) -> Result<(), Failure> {
+        for (id, columns) in &self.shared.sinks {
+            self.outputs.sink(*id).write(&columns.header)?;
         }
-        Ok(outcomes)
+        let stages = self.plan.stages.clone();
+        let in_order = is_in_order(self.plan, &stages);
+        for (number, stage) in stages.iter().enumerate() {
+            self.stage(stage, in_order)?;
+            // A set of keys is not needed behind the last stage that asks it.
+            let later = &stages[number + 1..];
+            self.shared.turnstiles.retain(|id, _| later.iter().any(|stage| stage.operators.contains(id)));
+        }
+        Ok(())
     }
 
-    fn stage(&mut self, stage: &'p Stage, before: Progress) -> Result<StageTotals, Failure> {
-        let (plan, names) = (self.plan, &mut self.names);
-        let constants = Arc::clone(&self.constants);
-        let mut context = RunContext { plan, sources: &self.sources, names, constants, arbitrator: self.arbitrator };
-        let tree = Tree::new(stage, &mut context);
-        let position = self.sources.iter().position(|source| source.source.id == stage.driver);
-        let source = &mut self.sources[position.expect("a stage is driven by a source of the plan")];
-        let files = std::mem::take(&mut source.files);
-        let (mut outputs, letters) = self.outputs.of(plan, stage);
-        for ((_, columns), output) in tree.sinks.iter().zip(&mut outputs) {
-            output.write(&columns.header)?;
-        }
-        let finisher = Finisher::new(&tree, &source.source, outputs, letters, self.observer, before);
-        let mut totals = stages::run(&tree, &source.source, files, finisher, self.options, self.observer)?;
-        totals.warnings.extend(tree.sinks.into_iter().flat_map(|(_, columns)| columns.warnings));
-        Ok(totals)
-    }
-
-    fn report(self, outcomes: Vec<StageOutcome>) -> Report {
-        let counts = |id: OperatorId| {
-            let stage = outcomes.iter().find_map(|o| Some((o, o.operators.iter().position(|other| *other == id)?)));
-            stage.map(|(outcome, position)| outcome.totals.counts[position]).unwrap_or_default()
+    /// Runs a stage. Unless all stages come `in_order`, dead letters are put aside.
+    fn stage(&mut self, stage: &Stage, in_order: bool) -> Result<(), Failure> {
+        let position = self.sources.iter().position(|source| source.id == stage.driver);
+        let files = position.map(|position| std::mem::take(&mut self.files[position])).unwrap_or_default();
+        let tree = Tree::new(stage, &mut self.shared, &self.sources);
+        let source = position.map(|position| &self.sources[position]);
+        let full = match source {
+            Some(_) => None,
+            None => Some(self.shared.seal(stage.driver, self.options.threads)?),
         };
-        let sinks = self.outputs.sinks.iter().map(|(id, output)| published(output, counts(*id).rows_out, false));
-        let letters = self.outputs.letters.iter().map(|file| published(&file.output, file.rows, true));
-        let sum = |of: fn(&StageTotals) -> u64| outcomes.iter().map(|outcome| of(&outcome.totals)).sum();
+        let driver = match (source, &full) {
+            (Some(source), _) => Driver::Source(source),
+            (None, Some((drain, codec))) => Driver::Buffer(drain.as_ref(), codec),
+            (None, None) => unreachable!("a stage is driven by a source or a buffer"),
+        };
+        let ids: Vec<OperatorId> = tree.sinks.iter().map(|node| tree.nodes[*node].id).collect();
+        let Outputs { sinks, letters } = &mut self.outputs;
+        let outputs = sinks.iter_mut().filter(|(id, _)| ids.contains(id)).map(|(_, output)| output);
+        let ends = Ends {
+            outputs: outputs.collect(),
+            letters: LetterBox { files: letters, spool: (!in_order).then_some(&mut self.spool) },
+            fillings: &mut self.shared.fillings,
+            written: self.shared.tracks_rows.then_some(&mut self.done.written),
+            warned: &mut self.done.warned,
+        };
+        let finisher = Finisher::new(&tree, source, ends, self.observer, self.done.progress);
+        let totals = stages::run(&tree, driver, files, &self.sources, finisher, self.options, self.observer)?;
+        self.done.add(stage, position, &totals);
+        Ok(())
+    }
+
+    /// Compares the dead letters of the whole run with the ceilings: single sources first (E316), then all (E315).
+    fn check_rates(&self) -> Result<(), Failure> {
+        let (errors, done) = (&self.plan.dead_letters, &self.done);
+        for (id, rate) in &errors.source_rates {
+            let Some(position) = self.sources.iter().position(|source| source.id == *id) else { continue };
+            let operator = self.plan.operator(*id);
+            let subject = format!("source `{}`", operator.name);
+            let counts = (done.letters[position], done.records[position]);
+            check_rate(Code::E316, &subject, Some(operator.span), rate, counts)?;
+        }
+        let Some(rate) = &errors.rate else { return Ok(()) };
+        check_rate(Code::E315, "the run", None, rate, (done.letters.iter().sum(), done.records.iter().sum()))
+    }
+
+    fn report(self) -> Report {
+        let Self { plan, outputs, shared, done, .. } = self;
+        let counts = |id: OperatorId| done.counts[id.0 as usize];
+        let sinks = outputs.sinks.iter().map(|(id, output)| published(output, counts(*id).rows_out, false));
+        let letters = outputs.letters.iter().map(|file| published(&file.output, file.rows, true));
+        let totals =
+            done.warned.iter().map(|((id, validation), count)| warning_total(plan.operator(*id), *validation, *count));
+        let columns = shared.sinks.into_values().flat_map(|columns| columns.warnings);
         Report {
-            total: sum(|totals| totals.records),
-            ok: sum(|totals| totals.ok),
-            written: self.outputs.sinks.iter().map(|(id, _)| counts(*id).rows_out).sum(),
-            dlq: sum(|totals| totals.letters),
-            nodes: self.plan.operators().map(|(id, operator)| node_report(operator.label(), counts(id))).collect(),
+            total: done.progress.rows,
+            ok: done.ok + done.written.count(),
+            written: outputs.sinks.iter().map(|(id, _)| counts(*id).rows_out).sum(),
+            dlq: done.letters.iter().sum(),
+            nodes: plan.operators().map(|(id, operator)| node_report(operator.label(), counts(id))).collect(),
             outputs: sinks.chain(letters).collect(),
-            bytes_read: sum(|totals| totals.bytes),
+            bytes_read: done.progress.bytes,
             elapsed: Default::default(),
-            peak_reserved: self.arbitrator.peak(),
-            warnings: outcomes.into_iter().flat_map(|outcome| outcome.totals.warnings).collect(),
+            peak_reserved: shared.arbitrator.peak(),
+            warnings: done.warnings.into_iter().chain(totals).chain(columns).collect(),
         }
     }
+}
+
+impl Done {
+    /// Nothing yet.
+    fn new(plan: &PhysicalPlan, sources: &[Source<'_>]) -> Self {
+        let expected = sources.iter().flat_map(|source| &source.files).map(|file| file.bytes).sum();
+        Self {
+            progress: Progress { expected, ..Progress::default() },
+            counts: vec![Counts::default(); plan.operators().count()],
+            records: vec![0; sources.len()],
+            letters: vec![0; sources.len()],
+            ok: 0,
+            written: WrittenRows::default(),
+            warned: Warnings::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds what a stage did that source number `source` drove, if a source did.
+    fn add(&mut self, stage: &Stage, source: Option<usize>, totals: &StageTotals) {
+        self.progress.rows += totals.records;
+        self.progress.bytes += totals.bytes;
+        self.ok += totals.ok;
+        for (id, counts) in stage.operators.iter().zip(&totals.counts) {
+            self.counts[id.0 as usize].add(counts);
+        }
+        if let Some(source) = source {
+            self.records[source] += totals.records;
+        }
+        self.letters.iter_mut().zip(&totals.letters).for_each(|(all, letters)| *all += letters);
+    }
+}
+
+/// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its source,
+/// and sources come in plan order.
+fn is_in_order(plan: &PhysicalPlan, stages: &[Stage]) -> bool {
+    let is_source = |stage: &Stage| matches!(plan.operator(stage.driver).kind, OperatorKind::Source(_));
+    stages.iter().all(is_source) && stages.is_sorted_by_key(|stage| stage.driver)
 }
 
 fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {
@@ -201,12 +317,9 @@ impl Outputs {
         Ok(Self { sinks, letters: start_files(&plan.dead_letters, of(Purpose::DeadLetters)?)? })
     }
 
-    /// What a stage writes: the files of its sinks, in plan order, and the file of its dead letters.
-    fn of(&mut self, plan: &PhysicalPlan, stage: &Stage) -> (Vec<&mut Output>, Option<&mut LetterFile>) {
-        let sinks = self.sinks.iter_mut().filter(|(id, _)| stage.operators.contains(id));
-        let route = plan.dead_letters.routes.iter().find(|(source, _)| *source == stage.driver);
-        let letters = route.and_then(|(_, file)| *file).and_then(|file| self.letters.get_mut(file));
-        (sinks.map(|(_, output)| output).collect(), letters)
+    fn sink(&mut self, id: OperatorId) -> &mut Output {
+        let found = self.sinks.iter_mut().find(|(other, _)| *other == id);
+        found.map(|(_, output)| output).expect("every sink has an output")
     }
 
     fn all(&mut self) -> Vec<&mut Output> {
@@ -227,23 +340,6 @@ impl Outputs {
         let diagnostic = notes.fold(*diagnostic, Diagnostic::note);
         Failure::new(diagnostic, failure.exit_code)
     }
-}
-
-/// Compares the dead letters of the whole run with the ceilings: single sources first (E316), then all (E315).
-fn check_rates(plan: &PhysicalPlan, outcomes: &[StageOutcome]) -> Result<(), Failure> {
-    let errors = &plan.dead_letters;
-    for (source, rate) in &errors.source_rates {
-        let Some(outcome) = outcomes.iter().find(|outcome| outcome.driver == *source) else { continue };
-        let operator = plan.operator(*source);
-        let subject = format!("source `{}`", operator.name);
-        let counts = (outcome.totals.letters, outcome.totals.records);
-        check_rate(Code::E316, &subject, Some(operator.span), rate, counts)?;
-    }
-    let Some(rate) = &errors.rate else { return Ok(()) };
-    let counts = outcomes.iter().fold((0, 0), |(letters, records), outcome| {
-        (letters + outcome.totals.letters, records + outcome.totals.records)
-    });
-    check_rate(Code::E315, "the run", None, rate, counts)
 }
 
 fn check_rate(

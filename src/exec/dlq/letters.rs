@@ -31,12 +31,32 @@ pub(crate) struct Letters {
 
 #[derive(Clone, Copy)]
 struct Mark {
-    /// The record, as a position in the block.
+    /// The row, as a position in the block.
     position: u32,
     /// The operator, as a position in the stage.
     node: u32,
+    row: LetterRow,
     start: usize,
     end: usize,
+}
+
+/// The row that a dead letter is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct LetterRow {
+    /// Its source, as a position among the plan's sources.
+    pub source: u32,
+    /// Its number across the source's files, from 1.
+    pub source_row: u64,
+}
+
+/// A dead letter of a block.
+pub(crate) struct Letter<'a> {
+    /// The row.
+    pub row: LetterRow,
+    /// The operator, as a position in the stage.
+    pub node: usize,
+    /// The text behind id and time, with its line end; empty if it is only counted.
+    pub text: &'a [u8],
 }
 
 impl Letters {
@@ -47,15 +67,15 @@ impl Letters {
     }
 
     /// Adds one that ends at `end` of what the writer wrote.
-    pub fn add(&mut self, position: u32, node: usize, end: usize) {
+    pub fn add(&mut self, position: u32, node: usize, row: LetterRow, end: usize) {
         let start = self.marks.last().map_or(0, |mark| mark.end);
-        self.marks.push(Mark { position, node: node as u32, start, end });
+        self.marks.push(Mark { position, node: node as u32, row, start, end });
     }
 
     /// Adds one that is counted but not written.
-    pub fn count(&mut self, position: u32, node: usize) {
+    pub fn count(&mut self, position: u32, node: usize, row: LetterRow) {
         let end = self.marks.last().map_or(0, |mark| mark.end);
-        self.add(position, node, end);
+        self.add(position, node, row, end);
     }
 
     /// Takes over what the writer wrote, and puts the letters in order: by record, then by operator.
@@ -66,10 +86,14 @@ impl Letters {
         self.marks.sort_by_key(|mark| (mark.position, mark.node));
     }
 
-    /// Those of the records up to `last`, in order: the text behind id and time, with its line end.
-    pub fn up_to(&self, last: u32) -> impl Iterator<Item = &[u8]> {
+    /// Those of the rows up to `last`, in order.
+    pub fn up_to(&self, last: u32) -> impl Iterator<Item = Letter<'_>> {
         let end = self.marks.partition_point(|mark| mark.position <= last);
-        self.marks[..end].iter().map(|mark| &self.bytes[mark.start..mark.end])
+        self.marks[..end].iter().map(|mark| Letter {
+            row: mark.row,
+            node: mark.node as usize,
+            text: &self.bytes[mark.start..mark.end],
+        })
     }
 }
 

@@ -9,7 +9,8 @@ use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
 /// The fixed parts of an operator's dead letters.
 #[derive(Debug)]
 pub(crate) struct LetterShape {
-    written: bool,
+    /// The number of the file that they are written to; `None` if they are only counted.
+    pub file: Option<usize>,
     /// Whether category and detail are written.
     pub reason: bool,
     /// Whether raw text and record columns are written.
@@ -32,18 +33,22 @@ enum Cell {
 }
 
 impl LetterShape {
-    /// The shape for `operator` in the stage that `driver` drives; `route` is the branch of the last route passed.
-    pub fn new(plan: &PhysicalPlan, driver: OperatorId, operator: OperatorId, route: Option<&str>) -> Self {
+    /// The shape for rows of `source` at `operator`; `route` is the branch of the last route passed.
+    pub fn new(plan: &PhysicalPlan, source: OperatorId, operator: OperatorId, route: Option<&str>) -> Self {
         let dead_letters = &plan.dead_letters;
-        let file = dead_letters.routes.iter().find(|(source, _)| *source == driver).and_then(|(_, file)| *file);
-        let file = file.map(|file| &dead_letters.files[file]);
+        let number = dead_letters.routes.iter().find(|(other, _)| *other == source).and_then(|(_, file)| *file);
+        let file = number.map(|file| &dead_letters.files[file]);
         let kind = &plan.operator(operator).kind;
         let stage = match kind {
             OperatorKind::Source(_) => "source".to_string(),
             OperatorKind::Route(_) => "route_eval".to_string(),
             OperatorKind::Transform(_) => format!("transform:{}", plan.operator(operator).name),
-            OperatorKind::Sink(_) | OperatorKind::Discard(_) => String::new(),
-            _ => todo!(),
+            OperatorKind::Cull(_) => format!("cull:{}", plan.operator(operator).name),
+            OperatorKind::Merge(_)
+            | OperatorKind::Sort(_)
+            | OperatorKind::Park(_)
+            | OperatorKind::Sink(_)
+            | OperatorKind::Discard(_) => String::new(),
         };
         let columns = file.filter(|file| file.include_source_row).map(|file| file.columns.as_slice());
         let schema = input_schema(kind);
@@ -57,7 +62,7 @@ impl LetterShape {
             None => Cell::Absent,
         };
         Self {
-            written: file.is_some(),
+            file: number,
             reason: file.is_some_and(|file| file.include_reason),
             record: columns.is_some(),
             stage,
@@ -66,31 +71,30 @@ impl LetterShape {
         }
     }
 
-    /// Whether dead letters are written at all, or only counted.
-    pub fn is_written(&self) -> bool {
-        self.written
-    }
-
     /// The record columns of a record that could not be typed: its cells as they stand in the file.
     pub fn raw_cells(&self, fields: &[String], binding: &Binding) -> Vec<String> {
         let text = |cell: &Cell| match cell {
-            Cell::Column(position, _) => fields.get(binding.declared[*position]).cloned().unwrap_or_default(),
+            Cell::Column(position, _) => {
+                let field = binding.declared.get(*position).and_then(|field| fields.get(*field));
+                field.cloned().unwrap_or_default()
+            }
             Cell::Absent => String::new(),
         };
         self.cells.iter().map(text).collect()
     }
 
-    /// The record columns of a row as it entered the operator. `decode_again` gives the record's source columns.
+    /// The record columns of a row as it entered the operator. `decode_again` gives the record's source columns, while
+    /// they are at hand.
     pub fn row_cells(&self, batch: &Batch, row: usize, decode_again: impl Fn() -> Vec<Option<Column>>) -> Vec<String> {
         let mut again = None;
         let mut text = |cell: &Cell| {
             let Cell::Column(position, source) = cell else { return String::new() };
-            if let Some(column) = &batch.columns[*position] {
+            if let Some(column) = batch.columns.get(*position).and_then(Option::as_ref) {
                 return cell_text(&column.value(row));
             }
             let Some(source) = source else { return String::new() };
-            let column = &again.get_or_insert_with(&decode_again)[*source];
-            column.as_ref().map(|column| cell_text(&column.value(0))).unwrap_or_default()
+            let column = again.get_or_insert_with(&decode_again).get(*source).and_then(Option::as_ref);
+            column.map(|column| cell_text(&column.value(0))).unwrap_or_default()
         };
         self.cells.iter().map(&mut text).collect()
     }
@@ -101,8 +105,12 @@ fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
         OperatorKind::Source(spec) => Some(&spec.schema),
         OperatorKind::Transform(spec) => Some(&spec.input),
         OperatorKind::Route(spec) => Some(&spec.schema),
-        OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
-        _ => todo!(),
+        OperatorKind::Cull(spec) => Some(&spec.schema),
+        OperatorKind::Merge(_)
+        | OperatorKind::Sort(_)
+        | OperatorKind::Park(_)
+        | OperatorKind::Sink(_)
+        | OperatorKind::Discard(_) => None,
     }
 }
 

@@ -2,26 +2,33 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
+use std::sync::Arc;
+
+use crate::exec::batch::KeptOrigins;
 use crate::exec::dlq::Letters;
-use crate::exec::sources::Ticket;
-use crate::formats::csv::Block;
 
 use super::Tree;
+use super::buffer::Collected;
+use super::unit::Unit;
 
 /// What a block came to. Reused: `clear` keeps the buffers.
 #[derive(Default)]
 pub(crate) struct BlockResult {
-    /// Records in the block.
+    /// Records that were read.
     pub records: u32,
-    /// Bytes in the block.
+    /// Bytes that were read.
     pub bytes: u64,
-    /// The number across the source's files of its first record, from 1.
+    /// For a block of text, the number across the source's files of its first record, from 1.
     pub source_row: u64,
+    /// For rows out of a buffer, where they came from, if that is kept.
+    pub origins: Option<Arc<KeptOrigins>>,
     /// For each operator of the stage, what it did.
     pub counts: Vec<Counts>,
     /// For each sink, the bytes to append.
     pub sinks: Vec<Vec<u8>>,
-    /// Records written to at least one sink.
+    /// For each input of a buffer that the stage fills, the rows.
+    pub collected: Vec<Collected>,
+    /// Rows written to at least one sink.
     pub ok: u64,
     /// The records that could not be typed, ascending, as positions in the block.
     pub untyped: Vec<u32>,
@@ -31,7 +38,7 @@ pub(crate) struct BlockResult {
     pub warned: Vec<Warned>,
     /// What stops the run here.
     pub failure: Option<Failure>,
-    /// One bit a record: whether a sink got it. Only kept where there are several sinks.
+    /// One bit a row: whether a sink got it. Only kept where a row may be written more than once.
     pub written: Vec<u64>,
 }
 
@@ -69,22 +76,25 @@ pub(crate) const WARNING_SAMPLES: usize = 5;
 
 impl BlockResult {
     /// Forgets all but the buffers, and makes ready for a block.
-    pub fn clear(&mut self, tree: &Tree<'_>, ticket: &Ticket, block: &Block) {
-        self.records = block.records;
-        self.bytes = block.len as u64;
-        self.source_row = ticket.source_row;
+    pub fn clear(&mut self, tree: &Tree<'_>, unit: &Unit<'_, '_>) {
+        (self.records, self.bytes, self.source_row) = match unit {
+            Unit::Text { ticket, block, .. } => (block.records, block.len as u64, ticket.source_row),
+            Unit::Resting { .. } => (0, 0, 0),
+        };
+        self.origins = None;
         self.counts.clear();
         self.counts.resize(tree.nodes.len(), Counts::default());
         self.sinks.resize_with(tree.sinks.len(), Vec::new);
         self.sinks.iter_mut().for_each(Vec::clear);
+        self.collected.resize_with(tree.slots.len(), Collected::default);
+        self.collected.iter_mut().for_each(Collected::clear);
         self.ok = 0;
         self.untyped.clear();
         self.letters.clear();
         self.warned.clear();
         self.failure = None;
         self.written.clear();
-        let several = tree.sinks.len() > 1;
-        self.written.resize(if several { (block.records as usize).div_ceil(64) } else { 0 }, 0);
+        self.written.resize(if tree.marks_rows { unit.rows().div_ceil(64) } else { 0 }, 0);
     }
 
     /// Notes that the run stops here.

@@ -17,7 +17,7 @@ use crate::exec::fault::Fault;
 use crate::exec::memory::{Arbitrator, Exceeded};
 use crate::exec::rest::{Chunk, Codec, Place, Rows};
 use crate::formats::csv::EncodeError;
-use crate::plan::physical::{Operator, OperatorId};
+use crate::plan::physical::Operator;
 
 /// The side of a buffer that workers share while it is filled.
 pub(crate) trait Collector: Send + Sync {
@@ -126,8 +126,6 @@ pub(crate) trait Drain: Send + Sync {
 
 /// What a buffer is made from.
 pub(crate) struct BufferContext<'p> {
-    /// Its id in the plan.
-    pub id: OperatorId,
     /// Its operator.
     pub operator: &'p Operator,
     /// How its rows rest.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -14,7 +14,7 @@ use crate::exec::keys::{Arena, Keys};
 use crate::exec::memory::{Arbitrator, Charge, Exceeded};
 use crate::exec::{Failure, lock, wait};
 
-/// One `distinct` statement of a stage. Blocks pass in order, so that the first row in input order wins.
+/// One `distinct` statement. Blocks pass in order, so that the first row in input order wins.
 pub(crate) struct Turnstile<'p> {
     name: &'p str,
     span: Span,
@@ -36,6 +36,13 @@ impl<'p> Turnstile<'p> {
         let seen = Seen::new(consumer, arbitrator);
         let state = Mutex::new(State { turn: 0, left: BTreeSet::new(), seen });
         Self { name, span, state, moved: Condvar::new() }
+    }
+
+    /// Makes ready for the blocks of another stage. The set stays: it holds for the whole run.
+    pub fn restart(&self) {
+        let mut state = lock(&self.state);
+        state.turn = 0;
+        state.left.clear();
     }
 
     /// Lets `block` pass for good. It need not be its turn, and it may have left already.
@@ -89,7 +96,7 @@ impl State<'_> {
 /// A block's way through the turnstiles of one transform.
 pub(crate) struct Gate<'a, 'p> {
     /// Those of the transform, in statement order.
-    pub turnstiles: &'a [Turnstile<'p>],
+    pub turnstiles: &'a [Arc<Turnstile<'p>>],
     /// The block.
     pub block: u64,
     /// Whether the block asks for the last time.

@@ -8,7 +8,7 @@ use crate::exec::dlq::Trigger;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaultKind};
-use crate::plan::physical::OperatorKind;
+use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm};
 
 use super::{TreeNode, operands};
 
@@ -118,8 +118,8 @@ impl<'a> RecordText<'a> {
 
 /// A row that failed at an operator.
 pub(super) struct FaultText<'a> {
-    /// The source of the row.
-    pub source: &'a Source<'a>,
+    /// The sources of the plan.
+    pub sources: &'a [Source<'a>],
     /// The operator.
     pub node: &'a TreeNode<'a>,
     /// What the operator was given.
@@ -132,8 +132,8 @@ impl FaultText<'_> {
     /// The cells of its dead letter that say what happened.
     pub fn trigger(&self) -> Trigger<'_> {
         Trigger {
-            file: self.file(),
-            source: &self.source.operator.name,
+            file: file_of(self.sources, self.batch, self.fault.row),
+            source: &self.sources[self.batch.origin.source_of(self.fault.row) as usize].operator.name,
             row: self.row(),
             field: self.fault.field.as_deref().unwrap_or_default(),
             value: self.fault.value.as_deref().unwrap_or_default(),
@@ -143,8 +143,8 @@ impl FaultText<'_> {
         }
     }
 
-    /// The failure that stops the run; the row begins in physical line `line`.
-    pub fn failure(&self, line: u64) -> Failure {
+    /// The failure that stops the run; the row begins in physical line `line`, if that is known still.
+    pub fn failure(&self, line: Option<u64>) -> Failure {
         let code = match self.fault.kind {
             FaultKind::TypeError => Code::E392,
             FaultKind::ValidationFailed => Code::E393,
@@ -152,13 +152,14 @@ impl FaultText<'_> {
         let name = &self.node.operator.name;
         let place = match &self.node.operator.kind {
             OperatorKind::Route(_) => format!("in a condition of route `{name}`"),
+            OperatorKind::Cull(_) => format!("in cull `{name}`"),
             _ => format!("in transform `{name}`"),
         };
-        let mut diagnostic = Diagnostic::error(code, self.detail()).label(self.fault.span, place).note(format!(
-            "row {} of {}, line {line}",
-            self.row(),
-            self.file()
-        ));
+        let mut row = place_of(self.sources, self.batch, self.fault.row).expect("a row that can fail is known");
+        if let Some(line) = line {
+            row += &format!(", line {line}");
+        }
+        let mut diagnostic = Diagnostic::error(code, self.detail()).label(self.fault.span, place).note(row);
         let operands = operands::of(self.node.operator, self.batch, self.fault);
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));
@@ -182,35 +183,52 @@ impl FaultText<'_> {
     fn row(&self) -> u64 {
         self.batch.origin.file_row(self.fault.row)
     }
+}
 
-    fn file(&self) -> &str {
-        &self.source.files[self.batch.origin.file as usize].display
-    }
+/// The file of a row.
+fn file_of<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize) -> &'a str {
+    let (source, file) = (batch.origin.source_of(row), batch.origin.file_of(row));
+    &sources[source as usize].files[file as usize].display
+}
+
+/// Which row of which file a row is, if that is known.
+fn place_of(sources: &[Source<'_>], batch: &Batch, row: usize) -> Option<String> {
+    let known = batch.origin.is_known();
+    known.then(|| format!("row {} of {}", batch.origin.file_row(row), file_of(sources, batch, row)))
+}
+
+/// A failure with a note where the row comes from that caused it.
+pub(super) fn with_place(sources: &[Source<'_>], batch: &Batch, row: usize, failure: Failure) -> Failure {
+    let Failure { diagnostic, exit_code } = failure;
+    let placed = |diagnostic: Box<Diagnostic>| match place_of(sources, batch, row) {
+        Some(place) => Box::new(diagnostic.note(place)),
+        None => diagnostic,
+    };
+    Failure { diagnostic: diagnostic.map(placed), exit_code }
 }
 
 /// A row for which a `warn` validation did not hold.
 pub(super) fn warning(
-    source: &Source<'_>,
+    sources: &[Source<'_>],
     node: &TreeNode<'_>,
     batch: &Batch,
     row: usize,
     validation: usize,
 ) -> Diagnostic {
-    let file = &source.files[batch.origin.file as usize].display;
-    let message = format!("{file}, row {}: {}", batch.origin.file_row(row), validation_text(node, validation));
-    with_validation(Diagnostic::warning(Code::W393, message), node, validation)
+    let file = file_of(sources, batch, row);
+    let message = format!("{file}, row {}: {}", batch.origin.file_row(row), validation_text(node.operator, validation));
+    with_validation(Diagnostic::warning(Code::W393, message), node.operator, validation)
 }
 
 /// How often a `warn` validation did not hold in all.
-pub(crate) fn warning_total(node: &TreeNode<'_>, validation: usize, count: u64) -> Diagnostic {
+pub(crate) fn warning_total(operator: &Operator, validation: usize, count: u64) -> Diagnostic {
     let rows = if count == 1 { "1 row".to_string() } else { format!("{count} rows") };
-    let message =
-        format!("transform `{}`: {rows} warned of: {}", node.operator.name, validation_text(node, validation));
-    with_validation(Diagnostic::warning(Code::W393, message), node, validation)
+    let message = format!("transform `{}`: {rows} warned of: {}", operator.name, validation_text(operator, validation));
+    with_validation(Diagnostic::warning(Code::W393, message), operator, validation)
 }
 
-fn validation_text(node: &TreeNode<'_>, validation: usize) -> String {
-    let OperatorKind::Transform(spec) = &node.operator.kind else { return String::new() };
+fn validation_text(operator: &Operator, validation: usize) -> String {
+    let OperatorKind::Transform(spec) = &operator.kind else { return String::new() };
     let validation = &spec.transform.validations[validation];
     match &validation.name {
         Some(name) => format!("{name}: {}", validation.message),
@@ -218,25 +236,30 @@ fn validation_text(node: &TreeNode<'_>, validation: usize) -> String {
     }
 }
 
-fn with_validation(diagnostic: Diagnostic, node: &TreeNode<'_>, validation: usize) -> Diagnostic {
-    match &node.operator.kind {
+fn with_validation(diagnostic: Diagnostic, operator: &Operator, validation: usize) -> Diagnostic {
+    match &operator.kind {
         OperatorKind::Transform(spec) => diagnostic.label(spec.transform.validations[validation].span, "does not hold"),
         _ => diagnostic,
     }
 }
 
+/// The sink that can't write a row: the operator itself, or the one whose bytes its rows become.
+pub(super) fn writing_sink(plan: &PhysicalPlan, operator: OperatorId) -> &Operator {
+    match plan.operator(operator).rest().map(|rest| &rest.form) {
+        Some(RestForm::SinkBytes { sink }) => plan.operator(*sink),
+        _ => plan.operator(operator),
+    }
+}
+
 /// A row that a sink's format can't show.
-pub(super) fn unwritable(
-    source: &Source<'_>,
-    node: &TreeNode<'_>,
-    batch: &Batch,
-    error: &EncodeError,
-    column: &str,
-) -> Failure {
-    let file = &source.files[batch.origin.file as usize].display;
-    let (row, name) = (batch.origin.file_row(error.row), &node.operator.name);
-    let message = format!("sink `{name}` can't write column '{column}' of row {row} of {file}: {}", error.reason);
-    Failure::new(Diagnostic::error(Code::E394, message).label(node.operator.span, "written here"), 4)
+pub(super) fn unwritable(sources: &[Source<'_>], sink: &Operator, batch: &Batch, error: &EncodeError) -> Failure {
+    let OperatorKind::Sink(spec) = &sink.kind else { unreachable!("only sinks write") };
+    // Undeclared fields are texts, and any text can be written; so the column is one of the first.
+    let columns = spec.sink.columns.iter().chain(&spec.sink.key_columns);
+    let column = columns.map(|column| column.name.as_str()).nth(error.column).unwrap_or_default();
+    let row = place_of(sources, batch, error.row).map(|place| format!(" of {place}")).unwrap_or_default();
+    let message = format!("sink `{}` can't write column '{column}'{row}: {}", sink.name, error.reason);
+    Failure::new(Diagnostic::error(Code::E394, message).label(sink.span, "written here"), 4)
 }
 
 /// At most this many bytes of a value are shown.

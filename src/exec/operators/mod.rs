@@ -1,4 +1,4 @@
-//! The operators of a stage, compiled: the source's rows go down a tree of programs, routes and sinks.
+//! The operators of a stage, compiled: the driver's rows go down a tree of programs and routes to sinks and buffers.
 
 mod block_result;
 mod buffer;
@@ -10,35 +10,48 @@ mod park;
 mod pass;
 mod sink;
 mod sort;
+mod unit;
 
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
+pub(crate) use buffer::{Buffer, BufferContext, Collector, Drain};
 pub(crate) use distinct::Turnstile;
 pub(crate) use fault_text::warning_total;
 pub(crate) use pass::Pass;
 pub(crate) use sink::SinkColumns;
+pub(crate) use unit::{Slice, Unit};
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::analysis::hir::Statement;
+use crate::analysis::hir::{MergeMode, Statement};
+use crate::exec::Failure;
 use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
 use crate::exec::memory::Arbitrator;
-use crate::exec::sources::{CarriedNames, OpenSource};
+use crate::exec::rest::Codec;
+use crate::exec::sources::Source;
+use crate::exec::stages::contained;
 use crate::formats::csv::Encoder;
-use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, Stage};
+use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Stage};
+
+use merge::ColumnMap;
 
 /// A stage's operators.
 pub(crate) struct Tree<'p> {
     /// The plan.
     pub plan: &'p PhysicalPlan,
-    /// In plan order, the source first.
+    /// In plan order, the driver first.
     pub nodes: Vec<TreeNode<'p>>,
-    /// For each sink, its node and what it writes besides rows.
-    pub sinks: Vec<(usize, SinkColumns)>,
+    /// The nodes of the sinks.
+    pub sinks: Vec<usize>,
+    /// The inputs of the buffers that the stage fills.
+    pub slots: Vec<Slot>,
     /// One for each `distinct` statement.
-    pub turnstiles: Vec<Turnstile<'p>>,
+    pub turnstiles: Vec<Arc<Turnstile<'p>>>,
     /// Most rows of a batch.
     pub batch_size: u32,
+    /// Whether it is noted which rows a sink got, as a row may be written more than once.
+    pub marks_rows: bool,
 }
 
 /// An operator in a stage.
@@ -48,116 +61,245 @@ pub(crate) struct TreeNode<'p> {
     /// The operator.
     pub operator: &'p Operator,
     /// How it does its work.
-    pub action: Action,
-    /// For each port, the nodes that read it.
-    pub consumers: Vec<Vec<usize>>,
+    pub action: Action<'p>,
+    /// For each port, the nodes that read it, and over which of their inputs.
+    pub consumers: Vec<Vec<(usize, usize)>>,
     /// The branch of the last route passed.
     pub route: Option<&'p str>,
-    /// What a dead letter of a row that fails here shows.
-    pub letter: LetterShape,
+    /// What a dead letter of a row that fails here shows, by the row's source.
+    pub letters: Vec<LetterShape>,
+}
+
+/// An input of a buffer that the stage fills.
+pub(crate) struct Slot {
+    /// The buffer.
+    pub buffer: OperatorId,
+    /// The position of the input.
+    pub input: usize,
 }
 
 /// How an operator does its work.
-pub(crate) enum Action {
-    /// Decodes.
-    Source,
+pub(crate) enum Action<'p> {
+    /// Drives the stage.
+    Driver,
+    /// Hands rows on: a sort behind a source that is in order.
+    Through,
     /// Runs a program; the position of its first turnstile.
     Transform(Box<eval::Transform>, usize),
     /// Evaluates conditions.
     Route(Box<eval::Route>),
+    /// Puts the columns of each input in their places.
+    Merge(Vec<ColumnMap>),
+    /// Fills a buffer; the position of its first slot.
+    Buffer(Arc<dyn Collector + 'p>, usize),
     /// Encodes; its position among the sinks.
     Sink(Encoder, usize),
     /// Counts.
     Discard,
 }
 
-/// What compiling a stage needs to know about the run.
-pub(crate) struct RunContext<'p, 'a> {
+/// A buffer while stages fill it.
+pub(crate) struct Filling<'p> {
+    /// What workers share.
+    pub collector: Arc<dyn Collector + 'p>,
+    /// What holds the rows.
+    pub buffer: Box<dyn Buffer<'p> + 'p>,
+    /// How its rows rest.
+    pub codec: Arc<Codec>,
+}
+
+/// What lives longer than a stage.
+pub(crate) struct Shared<'p> {
     /// The plan.
     pub plan: &'p PhysicalPlan,
-    /// All sources, opened.
-    pub sources: &'a [OpenSource<'p>],
-    /// The names of undeclared fields.
-    pub names: &'a mut CarriedNames,
     /// Constants for programs.
     pub constants: Arc<Constants>,
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
+    /// What each sink writes.
+    pub sinks: BTreeMap<OperatorId, SinkColumns>,
+    /// The buffers that are being filled.
+    pub fillings: BTreeMap<OperatorId, Filling<'p>>,
+    /// The sets of `distinct` statements, by transform.
+    pub turnstiles: BTreeMap<OperatorId, Vec<Arc<Turnstile<'p>>>>,
+    /// Sorts that rows pass through as they are.
+    pub skipped: BTreeSet<OperatorId>,
+    /// Whether rows are known by where they come from, beyond their stage.
+    pub tracks_rows: bool,
+}
+
+impl<'p> Shared<'p> {
+    /// Makes a buffer, unless it is being filled already.
+    pub fn fill(&mut self, id: OperatorId) -> &mut Filling<'p> {
+        if !self.fillings.contains_key(&id) {
+            let filling = self.filling(id);
+            self.fillings.insert(id, filling);
+        }
+        self.fillings.get_mut(&id).expect("it was just made")
+    }
+
+    fn filling(&self, id: OperatorId) -> Filling<'p> {
+        let operator = self.plan.operator(id);
+        let codec = Arc::new(self.codec(operator));
+        let context = BufferContext {
+            operator,
+            codec: Arc::clone(&codec),
+            constants: Arc::clone(&self.constants),
+            arbitrator: self.arbitrator,
+        };
+        let (collector, buffer) = match &operator.kind {
+            OperatorKind::Sort(spec) => sort::new(spec, &context),
+            OperatorKind::Park(spec) => park::new_park(spec, &context),
+            OperatorKind::Merge(spec) => park::new_interleave(spec, &context),
+            OperatorKind::Cull(_) => todo!(),
+            _ => unreachable!("only a buffer is filled"),
+        };
+        Filling { collector, buffer, codec }
+    }
+
+    /// Ends the filling of a buffer: what drives a stage, and what turns its rows back.
+    pub fn seal(&mut self, id: OperatorId, threads: usize) -> Result<(Box<dyn Drain + 'p>, Arc<Codec>), Failure> {
+        // A buffer that no row came to is made only now.
+        self.fill(id);
+        let Filling { buffer, codec, .. } = self.fillings.remove(&id).expect("it was just made");
+        Ok((contained(|| buffer.seal(threads.max(1)))?, codec))
+    }
+
+    fn codec(&self, operator: &Operator) -> Codec {
+        let rest = operator.rest().expect("a buffer says how its rows rest");
+        let sink = match rest.form {
+            RestForm::SinkBytes { sink } => Some(self.encoder(sink)),
+            RestForm::Row => None,
+        };
+        Codec::new(rest, operator.output().expect("a buffer offers a port"), sink)
+    }
+
+    fn encoder(&self, sink: OperatorId) -> Encoder {
+        let OperatorKind::Sink(spec) = &self.plan.operator(sink).kind else { unreachable!("a sink was named") };
+        Encoder::new(self.sinks[&sink].encoded.clone(), spec.sink.delimiter)
+    }
 }
 
 impl<'p> Tree<'p> {
-    /// Compiles the operators of a stage.
-    pub fn new(stage: &Stage, run: &mut RunContext<'p, '_>) -> Self {
-        let plan = run.plan;
-        let batch_size = plan.settings.batch_size.try_into().unwrap_or(u32::MAX);
-        let mut tree = Self { plan, nodes: Vec::new(), sinks: Vec::new(), turnstiles: Vec::new(), batch_size };
+    /// Compiles the operators of a stage. `sources` are those of the plan, in order.
+    pub fn new(stage: &Stage, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> Self {
+        let plan = shared.plan;
+        let mut tree = Self {
+            plan,
+            nodes: Vec::new(),
+            sinks: Vec::new(),
+            slots: Vec::new(),
+            turnstiles: Vec::new(),
+            batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
+            marks_rows: false,
+        };
         for &id in &stage.operators {
-            let node = tree.node(stage, id, run);
+            let node = tree.node(stage, id, shared, sources);
             tree.nodes.push(node);
         }
+        tree.marks_rows = tree.sinks.len() > 1 || shared.tracks_rows && !tree.sinks.is_empty();
         tree
     }
 
-    fn node(&mut self, stage: &Stage, id: OperatorId, run: &mut RunContext<'p, '_>) -> TreeNode<'p> {
-        let operator = run.plan.operator(id);
-        let action = self.action(operator, run);
-        let letter = LetterShape::new(run.plan, stage.driver, id, self.last_route(id));
-        let route = self.last_route(id);
-        TreeNode { id, operator, action, consumers: consumers(run.plan, stage, id), route, letter }
+    fn node(&mut self, stage: &Stage, id: OperatorId, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> TreeNode<'p> {
+        let operator = shared.plan.operator(id);
+        let action = if id == stage.driver { Action::Driver } else { self.action(id, operator, shared) };
+        let route = self.last_route(stage, id);
+        let letters = sources.iter().map(|source| LetterShape::new(shared.plan, source.id, id, route)).collect();
+        let consumers = if matches!(action, Action::Buffer(..)) { Vec::new() } else { consumers(self.plan, stage, id) };
+        TreeNode { id, operator, action, consumers, route, letters }
     }
 
-    fn action(&mut self, operator: &'p Operator, run: &mut RunContext<'p, '_>) -> Action {
+    fn action(&mut self, id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p>) -> Action<'p> {
         match &operator.kind {
-            OperatorKind::Source(_) => Action::Source,
+            OperatorKind::Source(_) => unreachable!("a source drives its stage"),
+            _ if shared.skipped.contains(&id) => Action::Through,
+            _ if operator.is_driver() => self.buffer(id, shared),
             OperatorKind::Transform(spec) => {
                 let first = self.turnstiles.len();
-                let spans = spec.transform.statements.iter().filter_map(|statement| match statement {
-                    Statement::Distinct { span, .. } => Some(*span),
-                    _ => None,
-                });
-                for (span, consumer) in spans.zip(&spec.distinct_consumers) {
-                    let name = &run.plan.consumers[*consumer].name;
-                    self.turnstiles.push(Turnstile::new(name, span, *consumer, run.arbitrator));
-                }
+                self.turnstiles.extend(turnstiles(id, operator, shared));
                 let own = spec.transform.batch_size.and_then(|rows| u32::try_from(rows).ok());
                 self.batch_size = self.batch_size.min(own.unwrap_or(u32::MAX)).max(1);
-                let program = eval::Transform::new(&spec.transform, &spec.stored, Arc::clone(&run.constants));
+                let program = eval::Transform::new(&spec.transform, &spec.stored, Arc::clone(&shared.constants));
                 Action::Transform(Box::new(program), first)
             }
             OperatorKind::Route(spec) => {
-                Action::Route(Box::new(eval::Route::new(&spec.route, Arc::clone(&run.constants))))
+                Action::Route(Box::new(eval::Route::new(&spec.route, Arc::clone(&shared.constants))))
             }
-            OperatorKind::Sink(spec) => {
-                let mut columns = SinkColumns::new(spec, run.sources, run.names);
-                let encoder = Encoder::new(columns.encoded.clone(), spec.sink.delimiter);
-                if spec.sink.include_header {
-                    encoder.header(&mut columns.header);
-                }
-                self.sinks.push((self.nodes.len(), columns));
-                Action::Sink(encoder, self.sinks.len() - 1)
+            OperatorKind::Merge(spec) => {
+                debug_assert_eq!(spec.merge.mode, MergeMode::Concat, "the other modes are buffers");
+                Action::Merge((0..spec.inputs.len()).map(|input| ColumnMap::new(spec, input)).collect())
+            }
+            OperatorKind::Sink(_) => {
+                self.sinks.push(self.nodes.len());
+                Action::Sink(shared.encoder(id), self.sinks.len() - 1)
             }
             OperatorKind::Discard(_) => Action::Discard,
-            _ => todo!(),
+            OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_) => {
+                unreachable!("buffers drive stages")
+            }
         }
     }
 
-    /// The branch through which rows reach `id`, or their last branch before that.
-    fn last_route(&self, id: OperatorId) -> Option<&'p str> {
-        let (producer, edge) = self.plan.inputs(id).into_iter().next()?;
-        match &self.plan.operator(producer).kind {
+    fn buffer(&mut self, id: OperatorId, shared: &mut Shared<'p>) -> Action<'p> {
+        let first = self.slots.len();
+        let inputs = self.plan.inputs(id).len();
+        self.slots.extend((0..inputs).map(|input| Slot { buffer: id, input }));
+        Action::Buffer(Arc::clone(&shared.fill(id).collector), first)
+    }
+
+    /// The branch through which rows reach `id` in a stage, or their last branch before that.
+    fn last_route(&self, stage: &Stage, id: OperatorId) -> Option<&'p str> {
+        if id == stage.driver {
+            return route_above(self.plan, id);
+        }
+        let inputs = self.plan.inputs(id);
+        let (producer, edge) = inputs.iter().find(|(producer, _)| stage.operators.contains(producer))?;
+        match &self.plan.operator(*producer).kind {
             OperatorKind::Route(route) => route.branches.get(edge.port).map(String::as_str),
-            _ => self.nodes.iter().find(|node| node.id == producer)?.route,
+            _ => self.nodes.iter().find(|node| node.id == *producer)?.route,
         }
     }
 }
 
-/// For each port of `id`, the positions in the stage of the operators that read it.
-fn consumers(plan: &PhysicalPlan, stage: &Stage, id: OperatorId) -> Vec<Vec<usize>> {
-    let mut ports: Vec<Vec<usize>> = vec![Vec::new()];
+/// The last branch that all rows of an operator have passed, while each producer above it has one input.
+fn route_above(plan: &PhysicalPlan, mut id: OperatorId) -> Option<&str> {
+    loop {
+        let inputs = plan.inputs(id);
+        let [(producer, edge)] = inputs.as_slice() else { return None };
+        if let OperatorKind::Route(route) = &plan.operator(*producer).kind {
+            return route.branches.get(edge.port).map(String::as_str);
+        }
+        id = *producer;
+    }
+}
+
+/// The turnstiles of a transform, ready for a stage. They are made in the first stage that it is in.
+fn turnstiles<'p>(id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p>) -> Vec<Arc<Turnstile<'p>>> {
+    let OperatorKind::Transform(spec) = &operator.kind else { return Vec::new() };
+    let (plan, arbitrator) = (shared.plan, shared.arbitrator);
+    let made = shared.turnstiles.entry(id).or_insert_with(|| {
+        let spans = spec.transform.statements.iter().filter_map(|statement| match statement {
+            Statement::Distinct { span, .. } => Some(*span),
+            _ => None,
+        });
+        let consumers = spec.distinct_consumers.iter();
+        let new = |(span, consumer): (_, &usize)| {
+            Arc::new(Turnstile::new(&plan.consumers[*consumer].name, span, *consumer, arbitrator))
+        };
+        spans.zip(consumers).map(new).collect()
+    });
+    made.iter().for_each(|turnstile| turnstile.restart());
+    made.clone()
+}
+
+/// For each port of `id`, the positions in the stage of the operators that read it, and over which input.
+fn consumers(plan: &PhysicalPlan, stage: &Stage, id: OperatorId) -> Vec<Vec<(usize, usize)>> {
+    let mut ports: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
     for (consumer, edge) in plan.outputs(id) {
         let Some(position) = stage.operators.iter().position(|other| *other == consumer) else { continue };
         ports.resize(ports.len().max(edge.port + 1), Vec::new());
-        ports[edge.port].push(position);
+        ports[edge.port].push((position, edge.input));
     }
     ports
 }

@@ -4,29 +4,30 @@ use std::ops::Range;
 
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
-use crate::exec::dlq::LetterWriter;
+use crate::exec::dlq::{LetterRow, LetterWriter};
 use crate::exec::eval;
 use crate::exec::fault::Fault;
+use crate::exec::rest::Place;
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 
+use super::buffer::{CollectError, Collector};
 use super::distinct::Gate;
 use super::fault_text::{self, FaultText, RecordText};
-use super::{Action, BlockResult, Tree, TreeNode, WARNING_SAMPLES, Warned};
+use super::merge::ColumnMap;
+use super::{Action, BlockResult, Tree, Unit, WARNING_SAMPLES, Warned};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
     tree: &'a Tree<'p>,
-    source: &'a Source<'p>,
-    ticket: &'a Ticket,
-    block: &'a Block,
-    index: &'a Index,
+    sources: &'a [Source<'p>],
+    unit: Unit<'a, 'p>,
     result: &'a mut BlockResult,
     letters: LetterWriter,
     /// Batches on their way, the next one last: a list and not calls within calls, since a pipeline may be as long as
     /// its author likes.
     waiting: Vec<Waiting<'a>>,
-    /// The first failure so far that stops the run, with its place: record, then operator.
+    /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
     /// Whether this is the block's last batch.
     last: bool,
@@ -34,7 +35,7 @@ pub(crate) struct Pass<'a, 'p> {
 
 /// A batch, and who is still to take it: at least one.
 struct Waiting<'a> {
-    consumers: &'a [usize],
+    consumers: &'a [(usize, usize)],
     batch: Batch,
 }
 
@@ -42,48 +43,63 @@ impl<'a, 'p> Pass<'a, 'p> {
     /// Sends all rows of a block through the tree. What they come to is in `result`.
     pub fn run(
         tree: &'a Tree<'p>,
-        source: &'a Source<'p>,
-        ticket: &'a Ticket,
-        block: &'a Block,
-        index: &'a mut Index,
+        sources: &'a [Source<'p>],
+        unit: Unit<'a, 'p>,
         result: &'a mut BlockResult,
+        places: &mut Vec<Place>,
     ) {
-        result.clear(tree, ticket, block);
-        ticket.decoder.decoder.index(block, index);
+        result.clear(tree, &unit);
         let letters = LetterWriter::default();
         let waiting = Vec::new();
-        let mut pass = Self { tree, source, ticket, block, index, result, letters, waiting, first: None, last: false };
-        let mut start = 0;
-        while start < block.records && pass.first.is_none() {
-            let end = block.records.min(start.saturating_add(tree.batch_size));
-            pass.last = end == block.records;
-            pass.decode(start..end);
-            start = end;
+        let mut pass = Self { tree, sources, unit, result, letters, waiting, first: None, last: false };
+        match unit {
+            Unit::Text { source, ticket, block, index } => {
+                pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
+            }
+            Unit::Resting { drain, slice, .. } => {
+                places.clear();
+                drain.places(slice.port, slice.range.clone(), places);
+                let rows: Vec<&[u8]> = places.iter().map(|place| drain.row(*place)).collect();
+                pass.revive(&rows, slice.port);
+            }
         }
         pass.finish();
     }
 
+    /// Goes through the rows of the block, a batch at a time, until one stops the run.
+    fn each_batch(&mut self, rows: u32, mut step: impl FnMut(&mut Self, Range<u32>)) {
+        let mut start = 0;
+        while start < rows && self.first.is_none() {
+            let end = rows.min(start.saturating_add(self.tree.batch_size));
+            self.last = end == rows;
+            step(self, start..end);
+            while let Some((consumer, batch)) = self.next() {
+                self.take(consumer, batch);
+            }
+            start = end;
+        }
+    }
+
     fn finish(self) {
         let Self { result, letters, first, .. } = self;
-        if !result.written.is_empty() {
-            result.ok = result.written.iter().map(|word| u64::from(word.count_ones())).sum();
-        }
+        result.collected.iter_mut().for_each(|collected| collected.pack());
         result.letters.complete(letters);
         result.failure = first.map(|(_, _, failure)| failure);
     }
 
-    fn decode(&mut self, range: Range<u32>) {
-        let decoded = self.ticket.decoder.decoder.decode(self.block, self.index, range.clone());
+    fn decode(&mut self, source: &Source<'p>, ticket: &Ticket, block: &Block, index: &Index, range: Range<u32>) {
+        let decoded = ticket.decoder.decode(source.spec, block, index, range.clone());
         let origin = Origin {
-            source: self.source.position,
-            file: self.ticket.file,
-            block_row: self.block.first_row,
-            block_source_row: self.ticket.source_row,
+            source: source.position,
+            file: ticket.file,
+            block_row: block.first_row,
+            block_source_row: ticket.source_row,
             positions: Positions::From(range.start),
             kept: None,
         };
         let rows = range.len();
-        let mut batch = Batch { rows, columns: decoded.columns, carried: self.carried(decoded.extra), origin };
+        let carried = carried(ticket, decoded.extra);
+        let mut batch = Batch { rows, columns: decoded.columns, carried, origin };
         if !decoded.faults.is_empty() {
             batch = batch.take(&good_rows(&range, &decoded.faults));
             decoded.faults.iter().for_each(|fault| self.untyped(fault));
@@ -92,13 +108,10 @@ impl<'a, 'p> Pass<'a, 'p> {
         counts.rows_in += rows as u64;
         counts.rows_out += batch.rows as u64;
         self.give(0, 0, batch);
-        while let Some((consumer, batch)) = self.next() {
-            self.take(consumer, batch);
-        }
     }
 
     /// The next operator to run and what it takes. All that comes of a batch is done before its next consumer.
-    fn next(&mut self) -> Option<(usize, Batch)> {
+    fn next(&mut self) -> Option<((usize, usize), Batch)> {
         let Waiting { consumers, batch } = self.waiting.pop()?;
         let (first, others) = consumers.split_first()?;
         if !others.is_empty() {
@@ -107,13 +120,40 @@ impl<'a, 'p> Pass<'a, 'p> {
         Some((*first, batch))
     }
 
-    fn carried(&self, extra: Vec<Column>) -> Carried {
-        let named = self.ticket.decoder.carried.iter().zip(extra);
-        let fields = named.filter_map(|(id, column)| match column {
-            Column::String(values) => Some((*id, values)),
-            _ => None,
+    /// Turns rows of a buffer back and hands them on, or writes them as they are if they are what a sink writes.
+    fn revive(&mut self, rows: &[&[u8]], port: usize) {
+        let Unit::Resting { codec, .. } = self.unit else { return };
+        self.result.origins = codec.origins(rows);
+        self.result.counts[0].rows_out += rows.len() as u64;
+        if codec.is_bytes() {
+            return self.copy(rows, port);
+        }
+        self.each_batch(rows.len() as u32, |pass, range| {
+            let mut batch = codec.decode(&rows[range.start as usize..range.end as usize]);
+            batch.origin = Origin { kept: pass.result.origins.clone(), ..Origin::unknown(range.start) };
+            pass.give(0, port, batch);
         });
-        Carried { fields: fields.collect() }
+    }
+
+    /// Writes rows that are what the sinks below write.
+    fn copy(&mut self, rows: &[&[u8]], port: usize) {
+        let (tree, Unit::Resting { codec, .. }) = (self.tree, self.unit) else { return };
+        let readers = tree.nodes[0].consumers.get(port).map(Vec::as_slice).unwrap_or_default();
+        let mut is_written = false;
+        for (reader, _) in readers {
+            let counts = &mut self.result.counts[*reader];
+            counts.rows_in += rows.len() as u64;
+            if let Action::Sink(_, sink) = tree.nodes[*reader].action {
+                counts.rows_out += rows.len() as u64;
+                let out = &mut self.result.sinks[sink];
+                out.reserve(rows.iter().map(|row| row.len()).sum());
+                rows.iter().for_each(|row| out.extend_from_slice(codec.bytes(row)));
+                is_written = true;
+            }
+        }
+        if is_written {
+            self.mark_written(&Origin::unknown(0), rows.len());
+        }
     }
 
     /// Hands a batch to whatever reads a port.
@@ -125,20 +165,47 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
     }
 
-    fn take(&mut self, at: usize, batch: Batch) {
+    fn take(&mut self, (at, input): (usize, usize), batch: Batch) {
         self.result.counts[at].rows_in += batch.rows as u64;
         let tree = self.tree;
         match &tree.nodes[at].action {
             Action::Transform(program, turnstile) => self.transform(at, program, *turnstile, &batch),
             Action::Route(route) => self.route(at, route, &batch),
+            Action::Merge(maps) => self.merge(at, &maps[input], batch),
+            Action::Through => self.pass_on(at, batch),
+            Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), (input, slot + input), &batch),
             Action::Sink(encoder, sink) => self.encode(at, encoder, *sink, &batch),
-            Action::Source | Action::Discard => {}
+            Action::Driver | Action::Discard => {}
+        }
+    }
+
+    fn merge(&mut self, at: usize, map: &ColumnMap, batch: Batch) {
+        self.pass_on(at, map.apply(batch));
+    }
+
+    fn pass_on(&mut self, at: usize, batch: Batch) {
+        self.result.counts[at].rows_out += batch.rows as u64;
+        self.give(at, 0, batch);
+    }
+
+    fn collect(&mut self, at: usize, collector: &dyn Collector, (input, slot): (usize, usize), batch: &Batch) {
+        match collector.collect(input, batch, &mut self.result.collected[slot]) {
+            Ok(admitted) => {
+                self.result.counts[at].filtered += admitted.filtered as u64;
+                self.reject(at, batch, &admitted.faults);
+            }
+            Err(CollectError::Unwritable(error)) => self.unwritable(at, batch, &error),
+            Err(CollectError::Data(row, failure)) => {
+                let sources = self.sources;
+                let position = batch.origin.positions.at(row);
+                self.stop(position, at, || fault_text::with_place(sources, batch, row, failure));
+            }
         }
     }
 
     fn transform(&mut self, at: usize, program: &eval::Transform, turnstile: usize, batch: &Batch) {
         let turnstiles = &self.tree.turnstiles[turnstile..];
-        let mut gate = Gate { turnstiles, block: self.ticket.index, last: self.last };
+        let mut gate = Gate { turnstiles, block: self.unit.index(), last: self.last };
         let done = match program.run(batch, &mut gate) {
             Ok(done) => done,
             Err(failure) => return self.stop(u32::MAX, at, || failure),
@@ -168,71 +235,90 @@ impl<'a, 'p> Pass<'a, 'p> {
             return self.unwritable(at, batch, &error);
         }
         self.result.counts[at].rows_out += batch.rows as u64;
-        self.mark_written(batch);
+        self.mark_written(&batch.origin, batch.rows);
     }
 
-    fn mark_written(&mut self, batch: &Batch) {
-        if self.result.written.is_empty() {
-            self.result.ok += batch.rows as u64;
+    fn mark_written(&mut self, origin: &Origin, rows: usize) {
+        if !self.tree.marks_rows {
+            self.result.ok += rows as u64;
             return;
         }
-        for row in 0..batch.rows {
-            let position = batch.origin.positions.at(row);
+        for row in 0..rows {
+            let position = origin.positions.at(row);
             self.result.written[(position / 64) as usize] |= 1 << (position % 64);
         }
     }
 
     /// A record that could not be typed.
     fn untyped(&mut self, fault: &RecordFault) {
+        let Unit::Text { source, ticket, block, index } = self.unit else { return };
         self.result.untyped.push(fault.position);
         self.result.counts[0].rejected += 1;
-        let (tree, ticket, block, index) = (self.tree, self.ticket, self.block, self.index);
-        let text = || {
-            RecordText::new(self.source, ticket, block, fault, ticket.decoder.decoder.raw(block, index, fault.position))
-        };
+        let tree = self.tree;
+        let text =
+            || RecordText::new(source, ticket, block, fault, ticket.decoder.decoder.raw(block, index, fault.position));
         if !tree.plan.dead_letters.continue_on_error {
             let text = text();
             return self.stop(fault.position, 0, || text.failure());
         }
-        let shape = &tree.nodes[0].letter;
-        if !shape.is_written() {
-            return self.result.letters.count(fault.position, 0);
+        let row = LetterRow { source: source.position, source_row: ticket.source_row + u64::from(fault.position) };
+        let shape = &tree.nodes[0].letters[source.position as usize];
+        if shape.file.is_none() {
+            return self.result.letters.count(fault.position, 0, row);
         }
         let text = text();
         let cells = shape.raw_cells(&text.record.fields, &ticket.decoder.binding);
         let end = self.letters.write(shape, &text.trigger(), &cells);
-        self.result.letters.add(fault.position, 0, end);
+        self.result.letters.add(fault.position, 0, row, end);
     }
 
     /// Rows that failed at an operator.
     fn reject(&mut self, at: usize, batch: &Batch, faults: &[Fault]) {
         self.result.counts[at].rejected += faults.len() as u64;
-        let tree = self.tree;
+        let (tree, sources) = (self.tree, self.sources);
         let node = &tree.nodes[at];
         for fault in faults {
             let position = batch.origin.positions.at(fault.row);
-            let text = FaultText { source: self.source, node, batch, fault };
+            let text = FaultText { sources, node, batch, fault };
             if !tree.plan.dead_letters.continue_on_error {
-                let line = || self.ticket.decoder.decoder.raw(self.block, self.index, position).line;
-                let failure = self.is_first(position, at).then(|| text.failure(line()));
+                let failure = self.is_first(position, at).then(|| text.failure(self.line(position)));
                 failure.into_iter().for_each(|failure| self.first = Some((position, at, failure)));
-            } else if node.letter.is_written() {
-                let cells = self.cells(node, batch, fault.row);
-                let end = self.letters.write(&node.letter, &text.trigger(), &cells);
-                self.result.letters.add(position, at, end);
             } else {
-                self.result.letters.count(position, at);
+                self.dead_letter(at, batch, &text);
             }
         }
     }
 
-    /// The record columns of a row as it entered a node. A source column that was not kept is decoded again.
-    fn cells(&self, node: &TreeNode<'_>, batch: &Batch, row: usize) -> Vec<String> {
-        node.letter.row_cells(batch, row, || {
-            let position = batch.origin.positions.at(row);
-            let full = self.ticket.decoder.full(self.source.spec);
-            full.decode(self.block, self.index, position..position + 1).columns
-        })
+    fn dead_letter(&mut self, at: usize, batch: &Batch, text: &FaultText<'_>) {
+        let (origin, row) = (&batch.origin, text.fault.row);
+        let position = origin.positions.at(row);
+        let letter_row = LetterRow { source: origin.source_of(row), source_row: origin.source_row(row) };
+        let node = &self.tree.nodes[at];
+        let shape = &node.letters[letter_row.source as usize];
+        if shape.file.is_none() {
+            return self.result.letters.count(position, at, letter_row);
+        }
+        let cells = shape.row_cells(batch, row, || self.decode_again(position));
+        let end = self.letters.write(shape, &text.trigger(), &cells);
+        self.result.letters.add(position, at, letter_row, end);
+    }
+
+    /// The source columns of a record that is still at hand as text: those that were not kept, too.
+    fn decode_again(&self, position: u32) -> Vec<Option<Column>> {
+        match self.unit {
+            Unit::Text { source, ticket, block, index } => {
+                ticket.decoder.decode_all(source.spec, block, index, position..position + 1)
+            }
+            Unit::Resting { .. } => Vec::new(),
+        }
+    }
+
+    /// The line that a record begins in, while its text is at hand.
+    fn line(&self, position: u32) -> Option<u64> {
+        match self.unit {
+            Unit::Text { ticket, block, index, .. } => Some(ticket.decoder.decoder.raw(block, index, position).line),
+            Unit::Resting { .. } => None,
+        }
     }
 
     /// `warn` validations that did not hold: counted, and the first few spelled out.
@@ -247,17 +333,16 @@ impl<'a, 'p> Pass<'a, 'p> {
             let entry = &mut self.result.warned[entry];
             entry.count += 1;
             if entry.samples.len() < WARNING_SAMPLES {
-                entry.samples.push(fault_text::warning(self.source, &self.tree.nodes[at], batch, row, validation));
+                entry.samples.push(fault_text::warning(self.sources, &self.tree.nodes[at], batch, row, validation));
             }
         }
     }
 
     fn unwritable(&mut self, at: usize, batch: &Batch, error: &EncodeError) {
         let position = batch.origin.positions.at(error.row);
-        let columns = &self.tree.sinks.iter().find(|(node, _)| *node == at).expect("a sink encodes").1;
-        let name = columns.encoded.get(error.column).map(|column| column.name.as_str()).unwrap_or_default();
-        let (source, node) = (self.source, &self.tree.nodes[at]);
-        self.stop(position, at, || fault_text::unwritable(source, node, batch, error, name));
+        let (sources, node) = (self.sources, &self.tree.nodes[at]);
+        let sink = fault_text::writing_sink(self.tree.plan, node.id);
+        self.stop(position, at, || fault_text::unwritable(sources, sink, batch, error));
     }
 
     /// Keeps a failure that stops the run, if it is the first by record and operator.
@@ -270,6 +355,15 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn is_first(&self, position: u32, at: usize) -> bool {
         self.first.as_ref().is_none_or(|(first, node, _)| (position, at) < (*first, *node))
     }
+}
+
+fn carried(ticket: &Ticket, extra: Vec<Column>) -> Carried {
+    let named = ticket.decoder.carried.iter().zip(extra);
+    let fields = named.filter_map(|(id, column)| match column {
+        Column::String(values) => Some((*id, values)),
+        _ => None,
+    });
+    Carried { fields: fields.collect() }
 }
 
 /// The records of a range that did not fail, as positions in it.

@@ -1,9 +1,9 @@
 //! The columns of a sink's file, complete once the headers of all files are known.
 
-use crate::analysis::hir::SinkColumnSource;
+use crate::analysis::hir::{SinkColumn, SinkColumnSource};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::sources::{CarriedNames, OpenSource};
-use crate::formats::csv::{EncodeColumn, EncodeSource};
+use crate::formats::csv::{EncodeColumn, EncodeSource, Encoder};
 use crate::plan::physical::SinkOperator;
 
 /// What a sink writes.
@@ -17,20 +17,18 @@ pub(crate) struct SinkColumns {
 }
 
 impl SinkColumns {
-    /// The declared and mapped columns, then the carried ones.
+    /// The declared and mapped columns, then the carried ones, then the key columns.
     pub fn new(spec: &SinkOperator, sources: &[OpenSource<'_>], names: &mut CarriedNames) -> Self {
         let carried = reaching(spec, sources);
         let mut columns = Self { encoded: Vec::new(), header: Vec::new(), warnings: Vec::new() };
-        for column in &spec.sink.columns {
-            let source = match &column.source {
-                SinkColumnSource::Column(position) => EncodeSource::Column(*position),
-                SinkColumnSource::Carried(name) => EncodeSource::Carried(names.id(name)),
-            };
-            columns.encoded.push(EncodeColumn { name: column.name.clone(), source, scale: column.scale });
-        }
+        columns.encoded.extend(spec.sink.columns.iter().map(|column| encoded(column, names)));
         columns.warn_of_missing(spec, &carried, names);
         if spec.sink.append_carried {
             columns.append(spec, &carried, names);
+        }
+        columns.encoded.extend(spec.sink.key_columns.iter().map(|column| encoded(column, names)));
+        if spec.sink.include_header {
+            Encoder::new(columns.encoded.clone(), spec.sink.delimiter).header(&mut columns.header);
         }
         columns
     }
@@ -42,7 +40,7 @@ impl SinkColumns {
             if mapped || spec.sink.exclude.iter().any(|excluded| excluded == name) {
                 continue;
             }
-            match spec.sink.columns.iter().find(|column| column.name == name) {
+            match spec.sink.columns.iter().chain(&spec.sink.key_columns).find(|column| column.name == name) {
                 None => {
                     let (name, source) = (name.to_string(), EncodeSource::Carried(id));
                     self.encoded.push(EncodeColumn { name, source, scale: None });
@@ -77,6 +75,14 @@ impl SinkColumns {
             );
         }
     }
+}
+
+fn encoded(column: &SinkColumn, names: &mut CarriedNames) -> EncodeColumn {
+    let source = match &column.source {
+        SinkColumnSource::Column(position) => EncodeSource::Column(*position),
+        SinkColumnSource::Carried(name) => EncodeSource::Carried(names.id(name)),
+    };
+    EncodeColumn { name: column.name.clone(), source, scale: column.scale }
 }
 
 /// The undeclared fields that reach a sink: in order of sources, files and headers.

@@ -256,7 +256,10 @@ fn on_all(threads: usize, work: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {
         for worker in 1..threads {
             let work = &work;
-            scope.spawn(move || work(worker));
+            // The system may refuse a thread; then this one does its work.
+            if std::thread::Builder::new().spawn_scoped(scope, move || work(worker)).is_err() {
+                work(worker);
+            }
         }
         work(0);
     });

@@ -1,9 +1,11 @@
 //! Hands out the blocks of a source's files, in order.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::exec::Failure;
-use crate::formats::csv::{Binding, Block, Cutter, Decoder};
+use crate::exec::batch::Column;
+use crate::formats::csv::{Binding, Block, Cutter, Decoded, Decoder, Index};
 use crate::plan::physical::{ColumnSet, SourceOperator};
 
 use super::Source;
@@ -22,18 +24,56 @@ pub(crate) struct FileDecoder {
 }
 
 impl FileDecoder {
-    fn new(spec: &SourceOperator, binding: Binding, carried: Vec<u32>) -> Self {
+    pub(super) fn new(spec: &SourceOperator, stored: &ColumnSet, binding: Binding, carried: Vec<u32>) -> Self {
         let source = &spec.source;
-        let decoder = Decoder::new(&source.columns, binding.clone(), &spec.stored, spec.carries, &source.csv);
+        let declared = with_keys(spec, stored);
+        let decoder = Decoder::new(&source.columns, binding.clone(), &declared, spec.carries, &source.csv);
         Self { decoder, binding, carried, full: OnceLock::new() }
     }
 
-    /// A decoder of the same file that keeps every declared column.
-    pub fn full(&self, spec: &SourceOperator) -> &Decoder {
-        self.full.get_or_init(|| {
-            let (source, all) = (&spec.source, ColumnSet::all(spec.source.columns.len()));
+    /// Decodes some records: the columns of the source's schema, which ends with copies of the key columns.
+    pub fn decode(&self, spec: &SourceOperator, block: &Block, index: &Index, range: Range<u32>) -> Decoded {
+        let mut decoded = self.decoder.decode(block, index, range);
+        add_keys(spec, &spec.stored, &mut decoded.columns);
+        decoded
+    }
+
+    /// Decodes some records with every column of the source's schema.
+    pub fn decode_all(
+        &self,
+        spec: &SourceOperator,
+        block: &Block,
+        index: &Index,
+        range: Range<u32>,
+    ) -> Vec<Option<Column>> {
+        let all = ColumnSet::all(spec.schema.columns.len());
+        let full = self.full.get_or_init(|| {
+            let source = &spec.source;
             Decoder::new(&source.columns, self.binding.clone(), &all, false, &source.csv)
-        })
+        });
+        let mut columns = full.decode(block, index, range).columns;
+        add_keys(spec, &all, &mut columns);
+        columns
+    }
+}
+
+/// The columns to decode: a key column that is not stored itself, too, where its copy is.
+fn with_keys(spec: &SourceOperator, stored: &ColumnSet) -> ColumnSet {
+    let mut decoded = stored.clone();
+    for (number, key) in spec.source.correlation_key.iter().enumerate() {
+        if stored.contains(spec.source.columns.len() + number) {
+            decoded.insert(*key);
+        }
+    }
+    decoded
+}
+
+/// Adds the copies of the key columns that are stored.
+fn add_keys(spec: &SourceOperator, stored: &ColumnSet, columns: &mut Vec<Option<Column>>) {
+    let declared = columns.len();
+    for (number, key) in spec.source.correlation_key.iter().enumerate() {
+        let copy = stored.contains(declared + number).then(|| columns[*key].clone()).flatten();
+        columns.push(copy);
     }
 }
 
@@ -107,7 +147,12 @@ impl<'a, 'p> Feed<'a, 'p> {
             Some(cutter) => cutter,
             None => cutter(self.source, &self.source.files[self.next_file], self.block_size)?.0,
         };
-        let decoder = FileDecoder::new(self.source.spec, bound.binding.clone(), std::mem::take(&mut bound.carried));
+        let decoder = FileDecoder::new(
+            self.source.spec,
+            &self.source.spec.stored,
+            bound.binding.clone(),
+            std::mem::take(&mut bound.carried),
+        );
         self.open = Some((cutter, Arc::new(decoder)));
         self.next_file += 1;
         Ok(true)

@@ -1,49 +1,69 @@
-//! Runs a stage: one source and the tree of operators below it, by all workers at once.
+//! Runs a stage: one driver and the tree of operators below it, by all workers at once.
 //!
 //! A worker takes the next block under one lock and carries it through the whole tree. Results go into a ring in
 //! block order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At
 //! most two blocks a worker are on their way. Nothing a block comes to depends on another block, except through
 //! [`crate::exec::operators::Turnstile`], which blocks pass in order; so output never depends on how threads meet.
 
+mod feed;
 mod finisher;
 mod ring;
 
-pub(crate) use finisher::{Finisher, Progress, StageTotals};
+pub(crate) use feed::Driver;
+pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use crate::exec::operators::{BlockResult, Pass, Tree};
-use crate::exec::sources::{BoundFile, Feed, Source};
+use crate::exec::operators::{BlockResult, Pass, Tree, Unit};
+use crate::exec::rest::Place;
+use crate::exec::sources::{self, BoundFile, Source};
 use crate::exec::{Failure, Observer, Options, lock};
 use crate::formats::csv::{Block, Index};
 
+use feed::{Feed, Slices, Task};
 use ring::Ring;
 
 /// A stage at work.
 struct Stage<'a, 'p> {
     tree: &'a Tree<'p>,
-    source: &'a Source<'p>,
+    driver: Driver<'a, 'p>,
+    sources: &'a [Source<'p>],
     feed: Mutex<Feed<'a, 'p>>,
     ring: Ring,
     finisher: Mutex<Finisher<'a, 'p>>,
     observer: &'a dyn Observer,
 }
 
-/// Runs a stage to its end. The failure is that of the first block that failed.
+/// What a worker uses again for each block.
+#[derive(Default)]
+struct Desk {
+    block: Block,
+    index: Index,
+    places: Vec<Place>,
+}
+
+/// Runs a stage to its end. `files` are those of its source, if a source drives it, and `sources` all of the plan. The
+/// failure is that of the first block that failed.
 pub(crate) fn run<'a, 'p>(
     tree: &'a Tree<'p>,
-    source: &'a Source<'p>,
+    driver: Driver<'a, 'p>,
     files: Vec<BoundFile>,
+    sources: &'a [Source<'p>],
     finisher: Finisher<'a, 'p>,
     options: &Options,
     observer: &'a dyn Observer,
 ) -> Result<StageTotals, Failure> {
     let threads = options.threads.max(1);
+    let feed = match driver {
+        Driver::Source(source) => Feed::Text(sources::Feed::new(source, files, options.block_size)),
+        Driver::Buffer(drain, _) => Feed::Slices(Slices::new(drain.ports(), options.block_size)),
+    };
     let stage = Stage {
         tree,
-        source,
-        feed: Mutex::new(Feed::new(source, files, options.block_size)),
+        driver,
+        sources,
+        feed: Mutex::new(feed),
         ring: Ring::new(2 * threads),
         finisher: Mutex::new(finisher),
         observer,
@@ -67,9 +87,9 @@ pub(crate) fn run<'a, 'p>(
 impl Stage<'_, '_> {
     /// Takes blocks until there are no more.
     fn work(&self) {
-        let (mut block, mut index) = (Block::default(), Index::default());
+        let mut desk = Desk::default();
         while let Some(mut result) = self.ring.enter(|| self.observer.interrupted()) {
-            let Some(number) = self.step(&mut block, &mut index, &mut result) else {
+            let Some(number) = self.step(&mut desk, &mut result) else {
                 self.ring.end(result);
                 break;
             };
@@ -78,12 +98,12 @@ impl Stage<'_, '_> {
     }
 
     /// Takes the next block through the tree. Gives its number; `None` behind the last block.
-    fn step(&self, block: &mut Block, index: &mut Index, result: &mut BlockResult) -> Option<u64> {
-        let ticket = {
+    fn step(&self, desk: &mut Desk, result: &mut BlockResult) -> Option<u64> {
+        let task = {
             let mut feed = lock(&self.feed);
             let number = feed.next_index();
-            match contained(|| feed.next(block)) {
-                Ok(Some(ticket)) => ticket,
+            match contained(|| feed.next(&mut desk.block)) {
+                Ok(Some(task)) => task,
                 Ok(None) => return None,
                 Err(failure) => {
                     // The failure takes the number of the block that it keeps from being made.
@@ -94,15 +114,28 @@ impl Stage<'_, '_> {
             }
         };
         let passed = contained(|| {
-            Pass::run(self.tree, self.source, &ticket, block, index, result);
+            self.pass(&task, desk, result);
             Ok(())
         });
         if let Err(failure) = passed {
             result.fail(failure);
         }
         // Whatever became of the block, those behind it must not wait for it.
-        self.tree.turnstiles.iter().for_each(|turnstile| turnstile.leave(ticket.index));
-        Some(ticket.index)
+        self.tree.turnstiles.iter().for_each(|turnstile| turnstile.leave(task.index()));
+        Some(task.index())
+    }
+
+    fn pass(&self, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
+        let Desk { block, index, places } = desk;
+        let unit = match (task, self.driver) {
+            (Task::Text(ticket), Driver::Source(source)) => {
+                ticket.decoder.decoder.index(block, index);
+                Unit::Text { source, ticket, block, index }
+            }
+            (Task::Rows(slice), Driver::Buffer(drain, codec)) => Unit::Resting { drain, codec, slice },
+            _ => unreachable!("the feed is the driver's"),
+        };
+        Pass::run(self.tree, self.sources, unit, result, places);
     }
 
     /// Writes what a block came to. False ends the stage: something failed.
@@ -117,7 +150,7 @@ impl Stage<'_, '_> {
 
 /// Runs a step of a worker. A panic becomes a failure, so that other workers don't wait for ever and the hidden files
 /// of the outputs are removed.
-fn contained<T>(step: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn contained<T>(step: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         Err(Failure::internal(text.unwrap_or("no reason given")))

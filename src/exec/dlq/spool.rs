@@ -1,0 +1,84 @@
+//! Dead letters of several stages: put aside in a file until the last stage is over, then written in the order of
+//! their rows.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::Failure;
+use crate::plan::physical::OperatorId;
+
+use super::{LetterFile, LetterRow};
+
+/// Dead letters that wait for their turn.
+pub(crate) struct Spool {
+    path: PathBuf,
+    file: Option<BufWriter<File>>,
+    length: u64,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    row: LetterRow,
+    operator: OperatorId,
+    start: u64,
+    length: u32,
+    file: u32,
+}
+
+impl Spool {
+    /// An empty spool; its file, made when the first dead letter comes, is in `folder`. `run` is unique to the run.
+    pub fn new(folder: &Path, run: &str) -> Self {
+        let path = folder.join(format!(".clinker-{run}.letters"));
+        Self { path, file: None, length: 0, entries: Vec::new() }
+    }
+
+    /// Puts a dead letter of a row at an operator aside: it belongs into file number `file`.
+    pub fn add(&mut self, file: usize, row: LetterRow, operator: OperatorId, text: &[u8]) -> Result<(), Failure> {
+        let written = self.open().and_then(|spool| spool.write_all(text));
+        written.map_err(|error| self.failure(&error))?;
+        let (start, length) = (self.length, text.len() as u32);
+        self.entries.push(Entry { row, operator, start, length, file: file as u32 });
+        self.length += u64::from(length);
+        Ok(())
+    }
+
+    /// Writes all of them into their files: by source, row and operator.
+    pub fn empty(&mut self, files: &mut [LetterFile]) -> Result<(), Failure> {
+        let Some(spool) = self.file.take() else { return Ok(()) };
+        self.entries.sort_unstable();
+        let spool = spool.into_inner().map_err(io::IntoInnerError::into_error);
+        let mut spool = BufReader::new(spool.map_err(|error| self.failure(&error))?);
+        let (mut text, mut at) = (Vec::new(), u64::MAX);
+        for entry in std::mem::take(&mut self.entries) {
+            text.resize(entry.length as usize, 0);
+            let sought = if at == entry.start { Ok(at) } else { spool.seek(SeekFrom::Start(entry.start)) };
+            sought.and_then(|_| spool.read_exact(&mut text)).map_err(|error| self.failure(&error))?;
+            at = entry.start + u64::from(entry.length);
+            files[entry.file as usize].append(std::iter::once(text.as_slice()))?;
+        }
+        Ok(())
+    }
+
+    fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
+        if self.file.is_none() {
+            let file = File::options().read(true).write(true).create_new(true).open(&self.path)?;
+            self.file = Some(BufWriter::new(file));
+        }
+        Ok(self.file.as_mut().expect("it was just opened"))
+    }
+
+    fn failure(&self, error: &io::Error) -> Failure {
+        let message = format!("{} can't hold the dead letters until they are in order: {error}", self.path.display());
+        Failure::new(Diagnostic::error(Code::E394, message), 4)
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        // Best effort: only this run knows the name.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}

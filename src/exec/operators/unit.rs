@@ -1,0 +1,63 @@
+//! What a worker takes through the tree at a time: a block of a file, or a range of a buffer's rows.
+
+use std::ops::Range;
+
+use crate::exec::rest::Codec;
+use crate::exec::sources::{Source, Ticket};
+use crate::formats::csv::{Block, Index};
+
+use super::buffer::Drain;
+
+/// A block of work.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit<'a, 'p> {
+    /// Text of a file, with the index of its fields.
+    Text {
+        /// Its source.
+        source: &'a Source<'p>,
+        /// What the feed says about it.
+        ticket: &'a Ticket,
+        /// The text.
+        block: &'a Block,
+        /// Where its fields stand.
+        index: &'a Index,
+    },
+    /// Rows of a buffer.
+    Resting {
+        /// The buffer.
+        drain: &'a (dyn Drain + 'p),
+        /// What turns its rows back.
+        codec: &'a Codec,
+        /// Which rows.
+        slice: &'a Slice,
+    },
+}
+
+/// Some rows of one port of a buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice {
+    /// Its number in the stage, from 0.
+    pub index: u64,
+    /// The port.
+    pub port: usize,
+    /// The rows, by their position among those of the port.
+    pub range: Range<u64>,
+}
+
+impl Unit<'_, '_> {
+    /// Its number in the stage, from 0.
+    pub fn index(&self) -> u64 {
+        match self {
+            Unit::Text { ticket, .. } => ticket.index,
+            Unit::Resting { slice, .. } => slice.index,
+        }
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        match self {
+            Unit::Text { block, .. } => block.records as usize,
+            Unit::Resting { slice, .. } => (slice.range.end - slice.range.start) as usize,
+        }
+    }
+}
