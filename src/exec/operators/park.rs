@@ -97,7 +97,7 @@ impl<'p> Park<'p> {
             places.extend(left[input].1.next());
             left[input].0 -= 1;
             if left[input].0 == 0 {
-                left.remove(input);
+                drop(left.remove(input));
                 pick.removed();
             }
         }
