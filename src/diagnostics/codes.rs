@@ -101,6 +101,7 @@ codes! {
     E393 "E393" Errors "a row failed a validation";
     E394 "E394" Sink "an output can't be written";
     E395 "E395" Source "an input can't be read";
+    E396 "E396" Cxl "a value can't be a key of a group";
     ESEC001 "E-SEC-001" Structure "a path leaves the base directory";
     W002 "W002" Structure "two names differ only in case";
     W201 "W201" Structure "nothing reads a port";

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::slots::text_bytes;
 use super::{Finished, GroupFault, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Column, ListColumn};
@@ -36,6 +37,8 @@ impl Lists {
     }
 }
 
+/// What a value takes at most when it is encoded, with its end but without the bytes of a text.
+const MOST_ENCODED: u64 = 22;
 /// What an element takes when the lists are made.
 const DECODED: u64 = size_of::<Value>() as u64;
 
@@ -58,7 +61,10 @@ impl State for Lists {
 
     fn bound(&self, _count: usize, args: &[Column]) -> u64 {
         let rows = args[0].len() as u64;
-        self.bytes() + 2 * (super::slots::text_bytes(&args[0]) + rows * 24) + rows * DECODED
+        let full = self.chunks.len() == self.chunks.capacity();
+        let moved = if full { 2 * self.chunks.capacity().max(4) * size_of::<Encoded>() } else { 0 };
+        // While they are made the values stand in a vector that may be half empty.
+        self.bytes() + moved as u64 + 2 * text_bytes(&args[0]) + rows * (2 * MOST_ENCODED + DECODED)
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {

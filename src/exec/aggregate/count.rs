@@ -27,7 +27,7 @@ impl State for Rows {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        counts(self.0.finish(order.count()))
+        counts(self.0.finish(order.groups))
     }
 }
 
@@ -46,7 +46,7 @@ impl State for Values {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        counts(self.0.finish(order.count()))
+        counts(self.0.finish(order.groups))
     }
 }
 

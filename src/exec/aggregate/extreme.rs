@@ -87,7 +87,7 @@ impl<T: Cell> State for Extremes<T> {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        T::column(Results::of(self.slots.finish(order.count()), Ok))
+        T::column(Results::of(self.slots.finish(order.groups), Ok))
     }
 }
 
@@ -166,7 +166,7 @@ impl State for Texts {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        Finished::of(Column::strings(self.slots.finish(order.count())))
+        Finished::of(Column::strings(self.slots.finish(order.groups)))
     }
 }
 
@@ -211,7 +211,7 @@ impl State for AnyExtremes {
             AnyExtreme::Best(value) => Ok(Some(value)),
             AnyExtreme::Mixed(expected, found) => Err(mismatch(expected, found)),
         };
-        Results::of(self.slots.finish(order.count()), value).values(&Kind::Any)
+        Results::of(self.slots.finish(order.groups), value).values(&Kind::Any)
     }
 }
 

@@ -23,11 +23,13 @@ use crate::exec::batch::Column;
 /// One aggregate over all groups.
 pub struct Accumulator(Box<dyn State>);
 
-/// All rows by group, for aggregates that show their order.
+/// The groups, and their rows for aggregates that show the order of these.
 #[derive(Clone, Copy, Debug)]
 pub struct RowOrder<'a> {
+    /// The number of groups.
+    pub groups: usize,
     /// The rows of the first group, then those of the second, …: numbers of rows in the order they were given to
-    /// [`Accumulator::update`].
+    /// [`Accumulator::update`]. Empty where no aggregate [shows the order](Accumulator::shows_order).
     pub rows: &'a [u32],
     /// For each group, where its rows end in `rows`.
     pub ends: &'a [u32],
@@ -83,6 +85,11 @@ impl Accumulator {
         })
     }
 
+    /// Whether the result of an aggregate shows the order of rows within a group.
+    pub fn shows_order(function: AggregateFunction) -> bool {
+        function == AggregateFunction::Collect
+    }
+
     /// Takes one row for each entry of `groups`: the group of the row. `args` are the values of the aggregate's
     /// arguments, `count` is the number of groups so far.
     pub fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
@@ -103,13 +110,6 @@ impl Accumulator {
     /// One result for each group of `order`.
     pub fn finish(self, order: RowOrder<'_>) -> Finished {
         self.0.finish(order)
-    }
-}
-
-impl RowOrder<'_> {
-    /// The number of groups.
-    pub fn count(&self) -> usize {
-        self.ends.len()
     }
 }
 

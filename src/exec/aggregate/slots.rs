@@ -146,7 +146,7 @@ pub fn text_bytes(column: &Column) -> u64 {
     match column {
         Column::String(a) => a.lengths().map(u64::from).sum(),
         Column::Any(a) => a.lengths().map(u64::from).sum(),
-        Column::List(a) => text_bytes(&a.elements) + 16 * a.elements.len() as u64,
-        column => 16 * column.len() as u64,
+        Column::List(a) => text_bytes(&a.elements) + 24 * a.elements.len() as u64,
+        column => 24 * column.len() as u64,
     }
 }

@@ -69,7 +69,7 @@ impl<S: Sum> State for Sums<S> {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        S::results(self.slots.finish(order.count()), self.result, &self.kind)
+        S::results(self.slots.finish(order.groups), self.result, &self.kind)
     }
 }
 

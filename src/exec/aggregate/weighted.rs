@@ -56,7 +56,7 @@ impl State for Averages {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        Results::of(self.slots.finish(order.count()), Average::value).values(&self.result)
+        Results::of(self.slots.finish(order.groups), Average::value).values(&self.result)
     }
 }
 

@@ -9,6 +9,7 @@ mod datum;
 mod error;
 mod frame;
 mod functions;
+mod group;
 mod live;
 mod node;
 mod operands;
@@ -23,6 +24,7 @@ use crate::exec::batch::{Batch, Bitmap};
 use crate::exec::fault::Fault;
 use crate::exec::keys::Keys;
 
+pub use group::{Arguments, Rules};
 pub(in crate::exec) use operators::wide;
 pub use route::Route;
 pub use transform::Transform;

@@ -123,6 +123,49 @@ fn for_each(live: &Bitmap, visit: impl FnMut(usize)) {
     }
 }
 
+/// The values that a key was made of. Numbers come back as ints where they are whole, and decimals without the zeros
+/// at their end.
+pub fn values(mut key: &[u8]) -> Vec<Value> {
+    let mut values = Vec::new();
+    while let Some((&tag, rest)) = key.split_first() {
+        let mut rest = rest;
+        values.push(match tag {
+            BOOL => Value::Bool(fixed::<1>(&mut rest) == [1]),
+            NUMBER => {
+                let nearest = f64::from_be_bytes(fixed(&mut rest));
+                number(nearest, i16::from_be_bytes(fixed(&mut rest)))
+            }
+            DECIMAL => {
+                let [scale] = fixed(&mut rest);
+                Value::Decimal { mantissa: i128::from_be_bytes(fixed(&mut rest)), scale }
+            }
+            STRING => {
+                let length = u32::from_be_bytes(fixed(&mut rest)) as usize;
+                let (text, behind) = rest.split_at(length);
+                rest = behind;
+                Value::String(String::from_utf8_lossy(text).into_owned())
+            }
+            DATE => Value::Date(i32::from_be_bytes(fixed(&mut rest))),
+            DATE_TIME => Value::DateTime(i128::from_be_bytes(fixed(&mut rest))),
+            _ => Value::Null,
+        });
+        key = rest;
+    }
+    values
+}
+
+fn number(nearest: f64, remainder: i16) -> Value {
+    let whole = nearest.trunc() == nearest && nearest.abs() <= 9_223_372_036_854_775_808.0;
+    let int = whole.then(|| i64::try_from(nearest as i128 + i128::from(remainder)).ok()).flatten();
+    int.map_or(Value::Float(nearest), Value::Int)
+}
+
+fn fixed<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
+    let (first, rest) = bytes.split_first_chunk().expect("a key is whole");
+    *bytes = rest;
+    *first
+}
+
 fn without_key(value: &Value) -> Option<&'static str> {
     match value {
         Value::Float(f) if f.is_nan() => Some("NaN"),

@@ -59,6 +59,11 @@ impl OrderKeys {
         self.ends.is_empty()
     }
 
+    /// What the keys hold, in bytes.
+    pub fn cost(&self) -> u64 {
+        (size_of::<Self>() + self.bytes.capacity() + self.ends.capacity() * size_of::<u32>()) as u64
+    }
+
     /// The key of a row.
     #[inline]
     pub fn key(&self, row: usize) -> &[u8] {

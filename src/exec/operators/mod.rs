@@ -2,6 +2,7 @@
 
 mod block_result;
 mod buffer;
+mod cull;
 mod distinct;
 mod fault_text;
 mod merge;

@@ -39,6 +39,12 @@ fn find(expression: &Expr, span: Span) -> Option<&Expr> {
     expression.children().into_iter().find_map(|child| find(child, span))
 }
 
+/// Whether an expression reads the column at a position.
+pub(super) fn reads_column(expression: &Expr, position: usize) -> bool {
+    matches!(&expression.kind, ExprKind::Column(column) if *column == position)
+        || children(expression).into_iter().any(|child| reads_column(child, position))
+}
+
 /// The input columns that an expression reads, also by way of earlier lets and emits.
 fn collect_columns(expression: &Expr, program: Option<&Transform>, columns: &mut Vec<usize>) {
     let defined = |slot: usize, wanted_let: bool| {

@@ -1,5 +1,6 @@
 //! Evaluating expressions, transforms and routes.
 
+mod aggregates;
 mod harness;
 mod keys;
 mod programs;

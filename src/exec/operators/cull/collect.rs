@@ -1,0 +1,112 @@
+//! What workers do: rows to rest, keys and their hashes, arguments.
+
+use std::sync::Arc;
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::Failure;
+use crate::exec::batch::{Batch, Bitmap, Column};
+use crate::exec::eval::Arguments;
+use crate::exec::fault::Fault;
+use crate::exec::keys::{KeyHasher, Keys, NoKey, OrderKeys};
+use crate::exec::rest::Codec;
+use crate::plan::physical::{CullOperator, Operator};
+
+use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
+use super::text;
+
+/// The side that workers share.
+pub(super) struct CullCollector<'p> {
+    spec: &'p CullOperator,
+    operator: &'p Operator,
+    /// The columns of which a group's first value is kept.
+    firsts: Vec<usize>,
+    arguments: Arguments,
+    hasher: KeyHasher,
+    codec: Arc<Codec>,
+}
+
+/// What a block gives besides its rows: one entry a batch.
+pub(super) type Part = Vec<Decisive>;
+
+/// What is decided on, for the rows of a batch.
+pub(super) struct Decisive {
+    pub keys: Keys,
+    pub hashes: Vec<u64>,
+    /// The partition columns of which a group's first value is kept.
+    pub firsts: Vec<Column>,
+    /// For each aggregate, its arguments.
+    pub arguments: Vec<Vec<Column>>,
+    /// Where rows are ordered within their group.
+    pub order: Option<OrderKeys>,
+}
+
+impl<'p> CullCollector<'p> {
+    /// `firsts` are the columns of which a group's first value is kept.
+    pub fn new(spec: &'p CullOperator, firsts: Vec<usize>, context: &BufferContext<'p>, hasher: KeyHasher) -> Self {
+        let arguments = Arguments::new(&spec.cull.aggregates, Arc::clone(&context.constants));
+        Self { spec, operator: context.operator, firsts, arguments, hasher, codec: Arc::clone(&context.codec) }
+    }
+}
+
+impl Collector for CullCollector<'_> {
+    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+        let columns: Vec<Column> = text::key_columns(&self.spec.cull).map(|column| stored(batch, column)).collect();
+        let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
+        let (arguments, faults) = self.arguments.evaluate(batch);
+        if let Some(error) = self.first_failure(refused.first(), faults.first()) {
+            return Err(error);
+        }
+        self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
+        let order_by = &self.spec.cull.order_by;
+        out.part::<Part>().push(Decisive {
+            hashes: self.hasher.hash(&keys),
+            keys,
+            firsts: self.firsts.iter().map(|column| stored(batch, *column)).collect(),
+            arguments,
+            order: (!order_by.is_empty()).then(|| OrderKeys::encode(order_by, &batch.columns, batch.rows)),
+        });
+        Ok(Admitted { rows: batch.rows, ..Admitted::default() })
+    }
+}
+
+fn stored(batch: &Batch, column: usize) -> Column {
+    batch.columns[column].clone().expect("pruning keeps the columns that a cull decides on")
+}
+
+impl CullCollector<'_> {
+    /// A row that can't be keyed or that an aggregate can't take; the first such row of the batch.
+    fn first_failure(&self, refused: Option<&NoKey>, fault: Option<&Fault>) -> Option<CollectError> {
+        match (refused, fault) {
+            (Some(no_key), fault) if fault.is_none_or(|fault| no_key.row <= fault.row) => {
+                Some(CollectError::Data(no_key.row, self.unkeyed(no_key)))
+            }
+            (_, Some(fault)) => Some(CollectError::Data(fault.row, self.failed(fault))),
+            _ => None,
+        }
+    }
+
+    fn unkeyed(&self, NoKey { column, found, .. }: &NoKey) -> Failure {
+        let name = text::key_names(self.spec).nth(*column).unwrap_or_default();
+        let article = if *found == "array" {
+            "an "
+        } else if *found == "map" {
+            "a "
+        } else {
+            ""
+        };
+        let message =
+            format!("cull `{}`: column '{name}' is {article}{found}, which can't be a key", self.operator.name);
+        let diagnostic = Diagnostic::error(Code::E396, message).label(self.operator.span, "grouped here");
+        Failure::new(diagnostic.help("give such rows a key, or filter them, in a transform before it"), 3)
+    }
+
+    fn failed(&self, fault: &Fault) -> Failure {
+        let name = &self.operator.name;
+        let message = format!("cull `{name}`: {}", fault.message);
+        let diagnostic = Diagnostic::error(Code::E392, message).label(fault.span, "inside an aggregate");
+        Failure::new(
+            diagnostic.help("guard the expression: without a value for this row its group can't be decided"),
+            3,
+        )
+    }
+}
