@@ -23,9 +23,8 @@ struct Encoded {
 }
 
 impl Lists {
-    /// No values yet, for a result of this kind.
-    pub fn new(result: Kind) -> Self {
-        let element = if let Kind::Array(element) = result { *element } else { Kind::Any };
+    /// No values yet, for values of this kind.
+    pub fn new(element: Kind) -> Self {
         Self { element, chunks: Vec::new(), rows: 0 }
     }
 

@@ -3,11 +3,11 @@
 
 use std::cmp::Ordering;
 
-use super::slots::{Results, Slots, for_each_valid, mismatch, text_bytes};
+use super::slots::{Results, Slots, for_each_valid, text_bytes};
 use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Bitmap, Column};
-use crate::exec::value::{Value, compare_decimals};
+use crate::exec::value::compare_decimals;
 
 /// Which end of the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub fn state(kind: &Kind, side: Side) -> Box<dyn State> {
         Kind::Date => Box::new(Extremes::<i32>::new(side)),
         Kind::DateTime => Box::new(Extremes::<i128>::new(side)),
         Kind::String => Box::new(Texts { side, slots: Slots::default() }),
-        _ => Box::new(AnyExtremes { side, slots: Slots::default() }),
+        _ => unreachable!("only values with an order have a first and a last"),
     }
 }
 
@@ -167,77 +167,5 @@ impl State for Texts {
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
         Finished::of(Column::strings(self.slots.finish(order.groups)))
-    }
-}
-
-/// The extreme of values whose type is known only at run time, or the type of two that have no order.
-#[derive(Default)]
-enum AnyExtreme {
-    #[default]
-    None,
-    Best(Value),
-    Mixed(&'static str, &'static str),
-}
-
-struct AnyExtremes {
-    side: Side,
-    slots: Slots<AnyExtreme>,
-}
-
-impl State for AnyExtremes {
-    fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
-        self.slots.grow(count);
-        let column = &args[0];
-        for_each_valid(column, |row| {
-            let value = column.value(row);
-            if !value.is_null() {
-                self.slots.of(groups[row]).take(value, self.side);
-            }
-        });
-        self.slots.heap += text_bytes(column);
-    }
-
-    fn bytes(&self) -> u64 {
-        self.slots.bytes()
-    }
-
-    fn bound(&self, count: usize, args: &[Column]) -> u64 {
-        self.slots.bound(count) + text_bytes(&args[0])
-    }
-
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        let value = |state| match state {
-            AnyExtreme::None => Ok(None),
-            AnyExtreme::Best(value) => Ok(Some(value)),
-            AnyExtreme::Mixed(expected, found) => Err(mismatch(expected, found)),
-        };
-        Results::of(self.slots.finish(order.groups), value).values(&Kind::Any)
-    }
-}
-
-impl AnyExtreme {
-    fn take(&mut self, value: Value, side: Side) {
-        match self {
-            AnyExtreme::Mixed(..) => {}
-            AnyExtreme::None if matches!(value, Value::Array(_) | Value::Map(_)) => {
-                *self = AnyExtreme::Mixed("a value with an order", value.type_name());
-            }
-            AnyExtreme::None => *self = AnyExtreme::Best(value),
-            AnyExtreme::Best(best) => match order_values(&value, best) {
-                Some(order) if side.takes(order) => *best = value,
-                Some(_) => {}
-                None => *self = AnyExtreme::Mixed(best.type_name(), value.type_name()),
-            },
-        }
-    }
-}
-
-fn order_values(a: &Value, b: &Value) -> Option<Ordering> {
-    let is_nan = |value: &Value| matches!(value, Value::Float(f) if f.is_nan());
-    let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
-    match (a, b) {
-        (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
-        _ if is_number(a) && is_number(b) && (is_nan(a) || is_nan(b)) => Some(is_nan(a).cmp(&is_nan(b))),
-        _ => a.order(b),
     }
 }

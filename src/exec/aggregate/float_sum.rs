@@ -53,18 +53,6 @@ impl FloatSum {
         self.more(|more| more.add_huge(number))
     }
 
-    /// Adds a wide int exactly.
-    pub fn add_wide_int(&mut self, mut int: i128) -> u64 {
-        let mut grown = 0;
-        while int != 0 {
-            // Rounding to nearest may leave the range at its top only; one less is exact in three steps as well.
-            let part = if int.unsigned_abs() >= 1 << 126 { (int / 2) as f64 } else { int as f64 };
-            grown += self.add(part);
-            int -= part as i128;
-        }
-        grown
-    }
-
     /// Adds a product exactly, but for one below 2^-960, which is rounded first, and one that no double holds, which is
     /// infinite.
     pub fn add_product(&mut self, left: f64, right: f64) -> u64 {

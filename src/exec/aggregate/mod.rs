@@ -5,7 +5,6 @@
 //! The kind of the argument decides the state: [`sum`], [`extreme`], [`weighted`], [`collect`]. The exact sums are in
 //! [`float_sum`] and [`decimal_sum`].
 
-mod any_sum;
 mod collect;
 mod count;
 mod decimal_sum;
@@ -71,17 +70,16 @@ trait State: Send {
 impl Accumulator {
     /// Makes ready for an aggregate.
     pub fn new(aggregate: &hir::Aggregate) -> Self {
-        let kind = |position: usize| aggregate.args.get(position).map_or(Kind::Null, |arg| arg.ty.kind.clone());
-        let result = aggregate.ty.kind.clone();
+        let kind = aggregate.args.first().map_or(Kind::Null, |arg| arg.ty.kind.clone());
         Self(match aggregate.function {
             AggregateFunction::CountRows => Box::new(count::Rows::default()),
             AggregateFunction::Count => Box::new(count::Values::default()),
-            AggregateFunction::Sum => sum::state(&kind(0), sum::Result::Sum, result),
-            AggregateFunction::Avg => sum::state(&kind(0), sum::Result::Mean, result),
-            AggregateFunction::Min => extreme::state(&kind(0), extreme::Side::Least),
-            AggregateFunction::Max => extreme::state(&kind(0), extreme::Side::Greatest),
-            AggregateFunction::Collect => Box::new(collect::Lists::new(result)),
-            AggregateFunction::WeightedAvg => weighted::state(&kind(0), &kind(1), result),
+            AggregateFunction::Sum => sum::state(&kind, sum::Result::Sum),
+            AggregateFunction::Avg => sum::state(&kind, sum::Result::Mean),
+            AggregateFunction::Min => extreme::state(&kind, extreme::Side::Least),
+            AggregateFunction::Max => extreme::state(&kind, extreme::Side::Greatest),
+            AggregateFunction::Collect => Box::new(collect::Lists::new(kind)),
+            AggregateFunction::WeightedAvg => weighted::state(&kind),
         })
     }
 

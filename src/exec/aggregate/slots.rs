@@ -3,9 +3,7 @@
 use arrow_buffer::NullBuffer;
 
 use super::{Finished, GroupFault};
-use crate::analysis::types::Kind;
 use crate::exec::batch::Column;
-use crate::exec::value::Value;
 
 /// One state for each group; new groups begin with the default.
 #[derive(Default)]
@@ -116,27 +114,7 @@ impl Results<(i128, u8)> {
     }
 }
 
-impl Results<Value> {
-    /// A column of `kind`, of which all values must be.
-    pub fn values(self, kind: &Kind) -> Finished {
-        let values: Vec<Value> = self.values.into_iter().map(|value| value.unwrap_or(Value::Null)).collect();
-        Finished { column: Column::from_values(kind, &values), faults: self.faults }
-    }
-}
-
-impl Default for Value {
-    /// Null.
-    fn default() -> Self {
-        Value::Null
-    }
-}
-
-/// The message of a value that has no place in an aggregate.
-pub fn mismatch(expected: &str, found: &str) -> String {
-    format!("type mismatch: expected {expected}, got {found}")
-}
-
-/// Whether a group's rows begin; for counts of at most `i64::MAX`.
+/// A count as an int.
 pub fn as_int(count: u64) -> i64 {
     i64::try_from(count).expect("rows are counted far below 2^63")
 }

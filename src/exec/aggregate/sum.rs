@@ -1,6 +1,5 @@
 //! `sum(e)` and `avg(e)`.
 
-use super::any_sum::{AnySum, DECIMAL_OVERFLOW, INTEGER_OVERFLOW};
 use super::decimal_sum::DecimalSum;
 use super::float_sum::FloatSum;
 use super::slots::{Results, Slots, for_each_valid};
@@ -8,7 +7,6 @@ use super::wide_float::WideFloat;
 use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::Column;
-use crate::exec::value::Value;
 
 /// What is made of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,20 +17,24 @@ pub enum Result {
     Mean,
 }
 
-/// The state for arguments of `kind`; a result of values of unknown types is of the kind `any`.
-pub fn state(kind: &Kind, result: Result, any: Kind) -> Box<dyn State> {
+/// What a sum of ints that needs more than 64 bits says.
+const INTEGER_OVERFLOW: &str = "integer sum overflow";
+/// What a sum of decimals that needs more than 96 bits says.
+pub const DECIMAL_OVERFLOW: &str = "decimal sum overflow";
+
+/// The state for arguments of `kind`.
+pub fn state(kind: &Kind, result: Result) -> Box<dyn State> {
     match kind {
-        Kind::Int => Box::new(Sums::<i128>::new(result, Kind::Int)),
-        Kind::Float => Box::new(Sums::<FloatSum>::new(result, Kind::Float)),
-        Kind::Decimal { .. } => Box::new(Sums::<DecimalSum>::new(result, kind.clone())),
-        _ => Box::new(Sums::<AnySum>::new(result, any)),
+        Kind::Int => Box::new(Sums::<i128>::new(result)),
+        Kind::Float => Box::new(Sums::<FloatSum>::new(result)),
+        Kind::Decimal { .. } => Box::new(Sums::<DecimalSum>::new(result)),
+        _ => unreachable!("only numbers have a sum"),
     }
 }
 
 /// A sum for each group, with the number of its values.
 struct Sums<S> {
     result: Result,
-    kind: Kind,
     slots: Slots<(S, u64)>,
 }
 
@@ -45,12 +47,12 @@ trait Sum: Default + Send {
     fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>);
 
     /// What the sums come to; a group without values has null.
-    fn results(states: Vec<(Self, u64)>, result: Result, kind: &Kind) -> Finished;
+    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished;
 }
 
 impl<S: Sum> Sums<S> {
-    fn new(result: Result, kind: Kind) -> Self {
-        Self { result, kind, slots: Slots::default() }
+    fn new(result: Result) -> Self {
+        Self { result, slots: Slots::default() }
     }
 }
 
@@ -69,7 +71,7 @@ impl<S: Sum> State for Sums<S> {
     }
 
     fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        S::results(self.slots.finish(order.groups), self.result, &self.kind)
+        S::results(self.slots.finish(order.groups), self.result)
     }
 }
 
@@ -87,7 +89,7 @@ impl Sum for i128 {
         });
     }
 
-    fn results(states: Vec<(Self, u64)>, result: Result, _kind: &Kind) -> Finished {
+    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished {
         let some = |(sum, count): (i128, u64)| (count > 0).then_some((sum, count));
         match result {
             Result::Sum => Results::of(states, |state| match some(state) {
@@ -128,7 +130,7 @@ impl Sum for FloatSum {
         slots.heap += grown;
     }
 
-    fn results(states: Vec<(Self, u64)>, result: Result, _kind: &Kind) -> Finished {
+    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished {
         let value = |(sum, count): (FloatSum, u64)| {
             let value = || if result == Result::Sum { sum.value() } else { sum.mean(count) };
             Ok((count > 0).then(value))
@@ -151,7 +153,7 @@ impl Sum for DecimalSum {
         slots.heap += grown;
     }
 
-    fn results(states: Vec<(Self, u64)>, result: Result, _kind: &Kind) -> Finished {
+    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished {
         let value = |(sum, count): (DecimalSum, u64)| {
             if count == 0 {
                 return Ok(None);
@@ -160,31 +162,5 @@ impl Sum for DecimalSum {
             value.map(Some).ok_or_else(|| DECIMAL_OVERFLOW.to_string())
         };
         Results::of(states, value).decimals()
-    }
-}
-
-impl Sum for AnySum {
-    const MOST_HEAP: u64 = AnySum::MOST_HEAP;
-
-    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>) {
-        let mut grown = 0;
-        for_each_valid(column, |row| {
-            let value = column.value(row);
-            if !value.is_null() {
-                let (sum, count) = slots.of(groups[row]);
-                grown += sum.add(&value);
-                *count += 1;
-            }
-        });
-        slots.heap += grown;
-    }
-
-    fn results(states: Vec<(Self, u64)>, result: Result, kind: &Kind) -> Finished {
-        let value = |(sum, count): (AnySum, u64)| match result {
-            _ if count == 0 => Ok(None),
-            Result::Sum => sum.value().map(Some),
-            Result::Mean => sum.mean(count).map(Some),
-        };
-        Results::<Value>::of(states, value).values(kind)
     }
 }
