@@ -3,7 +3,6 @@
 //!
 //! Both sums are exact. For decimals the quotient is rounded once; for ints and floats the sums are, too.
 
-use arrow_array::Array;
 use arrow_buffer::i256;
 
 use super::float_sum::FloatSum;

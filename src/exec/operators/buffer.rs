@@ -29,8 +29,6 @@ pub(crate) trait Collector: Send + Sync {
 /// What became of the rows of a batch.
 #[derive(Default)]
 pub(crate) struct Admitted {
-    /// Rows that rest now.
-    pub rows: usize,
     /// Rows that were dropped on purpose, to be counted as filtered.
     pub filtered: usize,
     /// Rows that failed, ascending by row: dead letters, or the end of the run.

@@ -152,7 +152,7 @@ impl<'p> Shared<'p> {
             OperatorKind::Sort(spec) => sort::new(spec, &context),
             OperatorKind::Park(spec) => park::new_park(spec, &context),
             OperatorKind::Merge(spec) => park::new_interleave(spec, &context),
-            OperatorKind::Cull(_) => todo!(),
+            OperatorKind::Cull(spec) => cull::new(spec, &context),
             _ => unreachable!("only a buffer is filled"),
         };
         Filling { collector, buffer, codec }

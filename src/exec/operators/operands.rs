@@ -42,7 +42,7 @@ fn find(expression: &Expr, span: Span) -> Option<&Expr> {
 /// Whether an expression reads the column at a position.
 pub(super) fn reads_column(expression: &Expr, position: usize) -> bool {
     matches!(&expression.kind, ExprKind::Column(column) if *column == position)
-        || children(expression).into_iter().any(|child| reads_column(child, position))
+        || expression.children().into_iter().any(|child| reads_column(child, position))
 }
 
 /// The input columns that an expression reads, also by way of earlier lets and emits.

@@ -51,7 +51,7 @@ impl Collector for ParkCollector {
             None => self.codec.encode(batch, &mut out.chunk),
         };
         encoded.map_err(CollectError::Unwritable)?;
-        Ok(Admitted { rows: batch.rows, ..Admitted::default() })
+        Ok(Admitted::default())
     }
 }
 

@@ -65,7 +65,7 @@ impl Collector for CullCollector<'_> {
             arguments,
             order: (!order_by.is_empty()).then(|| OrderKeys::encode(order_by, &batch.columns, batch.rows)),
         });
-        Ok(Admitted { rows: batch.rows, ..Admitted::default() })
+        Ok(Admitted::default())
     }
 }
 
