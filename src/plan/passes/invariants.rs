@@ -150,20 +150,19 @@ fn stages(plan: &PhysicalPlan) -> Result<(), Broken> {
     }
     let all = plan.operators().filter(|(_, operator)| operator.is_driver()).map(|(id, _)| id);
     ensure(driven.into_iter().eq(all), || "a source or a buffer drives no stage".to_string())?;
-    plan.operators().try_for_each(|(id, operator)| arrival(plan, id, operator))?;
+    let arriving = arriving(plan);
+    plan.operators().try_for_each(|(id, _)| arrival(plan, id, &arriving[id.0 as usize]))?;
     let late = plan
         .stages
         .windows(2)
         .enumerate()
-        .find(|(position, pair)| pair[1].driver < pair[0].driver && !waits(plan, *position));
+        .find(|(position, pair)| pair[1].driver < pair[0].driver && !waits(plan, &arriving, *position));
     ensure(late.is_none(), || "the stages are not in plan order, and nothing asks for that".to_string())
 }
 
 /// Whether the stage behind the one at `position` has to wait for that: it is filled there, or a merge says so.
-fn waits(plan: &PhysicalPlan, position: usize) -> bool {
-    plan.operators().any(|(id, _)| {
-        let inputs: Vec<Vec<usize>> =
-            plan.inputs(id).into_iter().map(|(producer, _)| stages_handing_on(plan, producer)).collect();
+fn waits(plan: &PhysicalPlan, arriving: &[Vec<Vec<usize>>], position: usize) -> bool {
+    plan.operators().zip(arriving).any(|((id, _), inputs)| {
         let fills = plan.stages[position + 1].driver == id && inputs.iter().flatten().any(|stage| *stage == position);
         let precedes = |pair: &[Vec<usize>]| pair[0].contains(&position) && pair[1].contains(&(position + 1));
         fills || inputs.windows(2).any(precedes)
@@ -184,10 +183,8 @@ fn tree(plan: &PhysicalPlan, stage: &physical::Stage) -> Result<(), Broken> {
 }
 
 /// A buffer is full before it drives a stage, and a concatenating merge gets one input after the other.
-fn arrival(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Result<(), Broken> {
-    let label = operator.label();
-    let inputs: Vec<Vec<usize>> =
-        plan.inputs(id).into_iter().map(|(producer, _)| stages_handing_on(plan, producer)).collect();
+fn arrival(plan: &PhysicalPlan, id: OperatorId, inputs: &[Vec<usize>]) -> Result<(), Broken> {
+    let label = plan.operator(id).label();
     if let Some(own) = plan.stages.iter().position(|stage| stage.driver == id) {
         let filled = inputs.iter().flatten().all(|position| *position < own);
         return ensure(filled, || format!("the stage of {label} starts before it is filled"));
@@ -198,13 +195,15 @@ fn arrival(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Result<(
     })
 }
 
-/// The stages, by position, in which an operator hands rows on: a buffer only does in the one that it drives.
-fn stages_handing_on(plan: &PhysicalPlan, id: OperatorId) -> Vec<usize> {
-    let hands_on = |stage: &physical::Stage| {
-        if plan.operator(id).is_driver() { stage.driver == id } else { stage.operators.contains(&id) }
-    };
-    let stages = plan.stages.iter().enumerate();
-    stages.filter(|(_, stage)| hands_on(stage)).map(|(position, _)| position).collect()
+/// For each operator and input, the stages, by position, that bring rows: a buffer hands on only what it drives.
+fn arriving(plan: &PhysicalPlan) -> Vec<Vec<Vec<usize>>> {
+    let mut handing_on: Vec<Vec<usize>> = vec![Vec::new(); plan.operators().count()];
+    for (position, stage) in plan.stages.iter().enumerate() {
+        let passing = stage.operators.iter().filter(|id| **id == stage.driver || !plan.operator(**id).is_driver());
+        passing.for_each(|id| handing_on[id.0 as usize].push(position));
+    }
+    let of = |(OperatorId(producer), _): (OperatorId, &physical::Edge)| handing_on[producer as usize].clone();
+    plan.operators().map(|(id, _)| plan.inputs(id).into_iter().map(of).collect()).collect()
 }
 
 /// A buffer keeps what is read below it, and its state is charged to somebody.

@@ -44,6 +44,8 @@ impl PartialOrd for Driver {
 /// Which edges are parked, and what follows for the order of drivers.
 pub struct Schedule<'p> {
     plan: &'p PhysicalPlan,
+    /// For each operator, in plan order, what it reads, by input.
+    producers: Vec<Vec<OperatorId>>,
     /// Merge and input, with what waits for what.
     parks: BTreeMap<(OperatorId, usize), String>,
     /// For each operator, what its rows are driven by.
@@ -55,7 +57,9 @@ pub struct Schedule<'p> {
 impl<'p> Schedule<'p> {
     /// Settles merge by merge, in plan order, which inputs are parked.
     pub fn of(plan: &'p PhysicalPlan) -> Self {
-        let mut schedule = Self { plan, parks: BTreeMap::new(), drivers: Vec::new(), settled: Vec::new() };
+        let producers = |id| plan.inputs(id).into_iter().map(|(producer, _)| producer).collect();
+        let producers = plan.operators().map(|(id, _)| producers(id)).collect();
+        let mut schedule = Self { plan, producers, parks: BTreeMap::new(), drivers: Vec::new(), settled: Vec::new() };
         schedule.find_drivers();
         for (id, operator) in plan.operators() {
             if let OperatorKind::Merge(merge) = &operator.kind
@@ -118,20 +122,20 @@ impl<'p> Schedule<'p> {
 
     /// What drives the rows of an input up to its park.
     fn producer_drivers(&self, consumer: OperatorId, input: usize) -> BTreeSet<Driver> {
-        let inputs = self.plan.inputs(consumer);
-        let producer = inputs.iter().find(|(_, edge)| edge.input == input);
-        producer.map(|(OperatorId(id), _)| self.drivers[*id as usize].clone()).unwrap_or_default()
+        let OperatorId(producer) = self.producers[consumer.0 as usize][input];
+        self.drivers[producer as usize].clone()
+    }
+
+    /// What drives the rows of all inputs.
+    fn input_drivers(&self, consumer: OperatorId) -> BTreeSet<Driver> {
+        (0..self.producers[consumer.0 as usize].len()).flat_map(|input| self.edge_drivers(consumer, input)).collect()
     }
 
     fn find_drivers(&mut self) {
         self.drivers.clear();
         for (id, operator) in self.plan.operators() {
-            let found = if operator.is_driver() {
-                BTreeSet::from([Driver::Operator(id)])
-            } else {
-                let inputs = self.plan.inputs(id);
-                inputs.iter().flat_map(|(_, edge)| self.edge_drivers(id, edge.input)).collect()
-            };
+            let found =
+                if operator.is_driver() { BTreeSet::from([Driver::Operator(id)]) } else { self.input_drivers(id) };
             self.drivers.push(found);
         }
     }
@@ -141,12 +145,16 @@ impl<'p> Schedule<'p> {
         let waits = self.waits();
         let mut left: BTreeMap<Driver, usize> =
             waits.iter().map(|(driver, awaited)| (*driver, awaited.len())).collect();
+        let mut behind: BTreeMap<Driver, Vec<Driver>> = BTreeMap::new();
+        for (waiting, awaited) in &waits {
+            awaited.iter().for_each(|driver| behind.entry(*driver).or_default().push(*waiting));
+        }
         let mut ready: BinaryHeap<_> =
             waits.iter().filter(|(_, awaited)| awaited.is_empty()).map(|(driver, _)| Reverse(*driver)).collect();
         let mut order = Vec::new();
         while let Some(Reverse(driver)) = ready.pop() {
             order.push(driver);
-            for (waiting, _) in waits.iter().filter(|(_, awaited)| awaited.contains(&driver)) {
+            for waiting in behind.get(&driver).into_iter().flatten() {
                 let left = left.get_mut(waiting).expect("every driver is counted");
                 *left -= 1;
                 if *left == 0 {
@@ -161,10 +169,8 @@ impl<'p> Schedule<'p> {
     fn waits(&self) -> BTreeMap<Driver, BTreeSet<Driver>> {
         let mut waits: BTreeMap<Driver, BTreeSet<Driver>> = BTreeMap::new();
         for (id, operator) in self.plan.operators().filter(|(_, operator)| operator.is_driver()) {
-            let inputs = self.plan.inputs(id);
-            let fills = inputs.iter().flat_map(|(_, edge)| self.edge_drivers(id, edge.input));
-            waits.insert(Driver::Operator(id), fills.collect());
             debug_assert!(operator.ports() > 0, "what drives a stage offers a port");
+            waits.insert(Driver::Operator(id), self.input_drivers(id));
         }
         for &(merge, input) in self.parks.keys() {
             waits.insert(Driver::Park(merge, input), self.producer_drivers(merge, input));

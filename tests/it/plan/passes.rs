@@ -79,3 +79,25 @@ fn only_dead_letters_with_source_rows_keep_computed_columns() {
     assert_eq!(stored(|pipeline| pipeline.error_handling.continue_on_error = false), without);
     assert_eq!(stored(|pipeline| pipeline.error_handling.dlq_path = None), without);
 }
+
+/// Wide plans are made in a moment: as many branches as a route may have, all of them merged, twice.
+#[test]
+fn wide_merges() {
+    let branches = |line: fn(usize) -> String| (0..255).map(line).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "pipeline: {{ name: wide }}\nnodes:\n\
+         - {{ type: source, name: s, config: {{ type: csv, path: s.csv, schema: [{{ name: n, type: int }}] }} }}\n\
+         - {{ type: route, name: r, input: s, config: {{ conditions: {{ {} }}, default: rest }} }}\n\
+         - {{ type: merge, name: a, inputs: [{}] }}\n\
+         - {{ type: merge, name: b, inputs: [{}, r.rest] }}\n\
+         - {{ type: sink, name: x, input: a, config: {{ type: csv, path: x.csv }} }}\n\
+         - {{ type: sink, name: y, input: b, config: {{ type: csv, path: y.csv }} }}\n",
+        branches(|branch| format!("b{branch}: n == {branch}")),
+        branches(|branch| format!("r.b{branch}")),
+        branches(|branch| format!("r.b{}", 254 - branch)),
+    );
+    let (pipeline, _) = pipelines::check("wide.yaml", &text);
+    let plan = plan(&pipeline);
+    let parks = plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Park(_))).count();
+    assert_eq!((parks, plan.stages.len()), (254 + 255, 1 + 254 + 255), "all inputs but the first wait");
+}
