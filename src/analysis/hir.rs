@@ -469,6 +469,13 @@ pub struct Sink {
     pub drop_nulls: Vec<usize>,
 }
 
+impl Sink {
+    /// Every column that it writes and that has a name here: those that come first, then the keys.
+    pub fn named_columns(&self) -> impl Iterator<Item = &SinkColumn> {
+        self.columns.iter().chain(&self.key_columns)
+    }
+}
+
 /// A column that a sink writes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SinkColumn {

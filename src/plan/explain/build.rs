@@ -6,7 +6,7 @@ use super::model::{
     Stage, StorageSummary,
 };
 use super::{Facts, estimate, order, steps, tree};
-use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema, SinkColumnSource};
+use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::{
     self, BufferClass, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan,
@@ -46,6 +46,7 @@ fn output(operator: &Operator) -> Option<Output> {
         },
         columns: sink.columns.iter().map(|column| column.name.clone()).collect(),
         undeclared_fields: sink.append_carried && !carried_sources.is_empty(),
+        key_columns: sink.key_columns.iter().map(|column| column.name.clone()).collect(),
     })
 }
 
@@ -207,11 +208,7 @@ fn key(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Key> 
 
 /// The key columns that a sink writes.
 fn written_keys(sink: &SinkOperator) -> Vec<String> {
-    let hidden = sink.sink.columns.iter().filter_map(|column| match column.source {
-        SinkColumnSource::Column(position) => Some(&sink.schema.columns[position]).filter(|column| column.hidden),
-        SinkColumnSource::Carried(_) => None,
-    });
-    hidden.filter_map(|column| key_field(&column.name)).collect()
+    sink.sink.key_columns.iter().filter_map(|column| key_field(&column.name)).collect()
 }
 
 fn key_fields(schema: &Schema) -> Vec<String> {

@@ -37,6 +37,8 @@ pub struct Output {
     pub columns: Vec<String>,
     /// Whether undeclared input fields follow.
     pub undeclared_fields: bool,
+    /// The correlation keys behind all others.
+    pub key_columns: Vec<String>,
 }
 
 /// An operator.

@@ -43,8 +43,14 @@ fn output_row(output: &Output) -> Vec<String> {
         _ => "replaces the file if it exists",
     };
     let columns = count(output.columns.len(), "column", "columns");
-    let more = if output.undeclared_fields { " and the undeclared fields" } else { "" };
-    vec![output.sink.clone(), output.path.clone(), format!("{} of {columns}{more}; {exists}", output.format)]
+    let undeclared = output.undeclared_fields.then_some("the undeclared fields");
+    let keys = (!output.key_columns.is_empty()).then_some("the correlation key");
+    let parts: Vec<&str> = [columns.as_str()].into_iter().chain(undeclared).chain(keys).collect();
+    let written = match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => columns.clone(),
+    };
+    vec![output.sink.clone(), output.path.clone(), format!("{} of {written}; {exists}", output.format)]
 }
 
 fn node_row(node: &Node) -> Vec<String> {

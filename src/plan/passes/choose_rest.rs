@@ -75,10 +75,12 @@ fn form(plan: &PhysicalPlan, id: OperatorId) -> RestForm {
 /// file's matter.
 fn writes_the_same(one: &SinkOperator, other: &SinkOperator) -> bool {
     let columns = |sink: &SinkOperator| -> Vec<_> {
-        sink.sink.columns.iter().map(|column| (column.source.clone(), column.scale)).collect()
+        let columns = sink.sink.columns.iter().map(|column| (false, column));
+        let keys = sink.sink.key_columns.iter().map(|column| (true, column));
+        columns.chain(keys).map(|(is_key, column)| (is_key, column.source.clone(), column.scale)).collect()
     };
     let names =
-        |sink: &SinkOperator| -> Vec<_> { sink.sink.columns.iter().map(|column| column.name.clone()).collect() };
+        |sink: &SinkOperator| -> Vec<_> { sink.sink.named_columns().map(|column| column.name.clone()).collect() };
     let carries_the_same = one.carried_sources == other.carried_sources
         && one.sink.append_carried == other.sink.append_carried
         // Which undeclared fields follow depends on what is left out and on the names that are taken.
@@ -91,7 +93,7 @@ fn writes_the_same(one: &SinkOperator, other: &SinkOperator) -> bool {
 
 /// Whether the sink can write every row: an array or a map may have no text.
 fn always_writes(sink: &SinkOperator) -> bool {
-    sink.sink.columns.iter().all(|column| match column.source {
+    sink.sink.named_columns().all(|column| match column.source {
         SinkColumnSource::Column(position) => {
             !matches!(sink.schema.columns[position].ty.kind, Kind::Array(_) | Kind::Map | Kind::Any)
         }

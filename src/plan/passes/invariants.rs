@@ -269,7 +269,7 @@ fn reads(operator: &Operator, edge: &physical::Edge, needed: &[(OperatorId, &phy
             needed.iter().for_each(|(_, edge)| reads.union(&edge.columns));
         }
         OperatorKind::Sink(sink) => {
-            for column in &sink.sink.columns {
+            for column in sink.sink.named_columns() {
                 if let SinkColumnSource::Column(position) = column.source {
                     reads.insert(position);
                 }

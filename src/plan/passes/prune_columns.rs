@@ -97,7 +97,7 @@ impl Needs {
             NodeKind::Route(route) => self.add_reads(&route.conditions),
             NodeKind::Sink(sink) => {
                 let mut maps_carried = false;
-                for column in &sink.columns {
+                for column in sink.named_columns() {
                     match &column.source {
                         SinkColumnSource::Column(position) => self.read.insert(*position),
                         SinkColumnSource::Carried(_) => maps_carried = true,

@@ -49,7 +49,7 @@ impl Parts {
             nodes.push(node);
         }
         for port in ports.iter().rev().step_by(3) {
-            let sorted = nodes.len() % 2 == 0;
+            let sorted = nodes.len().is_multiple_of(2);
             nodes.push(self.sink(nodes.len(), *port, sorted));
         }
         Pipeline { nodes, ..self.pipeline.clone() }
