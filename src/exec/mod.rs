@@ -11,6 +11,7 @@ pub mod fault;
 pub mod keys;
 pub mod memory;
 mod operators;
+mod orders;
 mod publish;
 pub mod rest;
 mod run;

@@ -11,14 +11,15 @@ use super::dlq::{LetterFile, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
 use super::operators::{Counts, Shared, SinkColumns, Tree, warning_total};
+use super::orders;
 use super::publish::{self, Destination, Output, Purpose, Workspace};
-use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source};
+use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict};
 use super::stages::{self, Driver, Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
 use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Stage};
+use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, SortPurpose, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -174,7 +175,7 @@ impl<'p> Run<'p> {
         for (id, columns) in &self.shared.sinks {
             self.outputs.sink(*id).write(&columns.header)?;
         }
-        let stages = self.plan.stages.clone();
+        let stages = self.verify_orders()?;
         let in_order = is_in_order(self.plan, &stages);
         for (number, stage) in stages.iter().enumerate() {
             self.stage(stage, in_order)?;
@@ -183,6 +184,31 @@ impl<'p> Run<'p> {
             self.shared.turnstiles.retain(|id, _| later.iter().any(|stage| stage.operators.contains(id)));
         }
         Ok(())
+    }
+
+    /// Proves declared orders. Gives the stages to run: without the sorts that are not needed.
+    fn verify_orders(&mut self) -> Result<Vec<Stage>, Failure> {
+        let mut stages = self.plan.stages.clone();
+        for (sort, spec, source) in orders::claims(self.plan) {
+            let Some(position) = self.sources.iter().position(|other| other.id == source) else { continue };
+            let (source, files) = (&self.sources[position], &self.files[position]);
+            let keys = &source.spec.source.sort_order;
+            match sources::verify(source, files, keys, self.options, self.observer)? {
+                Verdict::Broken(files) => {
+                    for (file, row) in files {
+                        self.done.warnings.push(orders::broken(source, file, row)?);
+                    }
+                }
+                Verdict::InOrder if spec.purpose == SortPurpose::Repair || source.files.len() == 1 => {
+                    if let Some(fewer) = orders::without_sort(&stages, sort, source.id) {
+                        self.shared.skipped.insert(sort);
+                        stages = fewer;
+                    }
+                }
+                Verdict::InOrder | Verdict::Unknown => {}
+            }
+        }
+        Ok(stages)
     }
 
     /// Runs a stage. Unless all stages come `in_order`, dead letters are put aside.

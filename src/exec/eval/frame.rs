@@ -184,12 +184,21 @@ impl<'a> Frame<'a> {
     }
 
     fn source_file(&self) -> Datum {
-        let origin = &self.batch.origin;
-        Datum::Scalar(Value::String(self.constants.source_files[origin.source as usize][origin.file as usize].clone()))
+        self.of_origin(|source, file| &self.constants.source_files[source as usize][file as usize])
     }
 
     fn source_name(&self) -> Datum {
-        Datum::Scalar(Value::String(self.constants.source_names[self.batch.origin.source as usize].clone()))
+        self.of_origin(|source, _| &self.constants.source_names[source as usize])
+    }
+
+    /// A text about the source and the file of each row: one for all inside a block of one file.
+    fn of_origin<'c>(&'c self, text: impl Fn(u32, u32) -> &'c String) -> Datum {
+        let origin = &self.batch.origin;
+        if origin.kept.is_none() {
+            return Datum::Scalar(Value::String(text(origin.source, origin.file).clone()));
+        }
+        let texts = (0..self.batch.rows).map(|row| Some(text(origin.source_of(row), origin.file_of(row))));
+        Datum::Column(Column::strings(texts))
     }
 
     fn source_row(&self) -> Datum {

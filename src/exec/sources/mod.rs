@@ -7,10 +7,12 @@ mod feed;
 mod listing;
 mod matcher;
 mod open;
+mod verify;
 
 pub(crate) use feed::{Feed, Ticket};
 pub(crate) use matcher::resolve;
 pub(crate) use open::{BoundFile, CarriedNames, OpenSource, open_all};
+pub(crate) use verify::{Verdict, verify};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,50 @@
+//! Declared orders: proven before the first stage runs, so that nothing is computed from a claim.
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, SortOperator, SortPurpose, Stage};
+
+use super::Failure;
+use super::sources::Source;
+
+/// The sorts that prove a declared order, each with the source above it.
+pub(super) fn claims(plan: &PhysicalPlan) -> impl Iterator<Item = (OperatorId, &SortOperator, OperatorId)> {
+    plan.operators().filter_map(|(id, operator)| match &operator.kind {
+        OperatorKind::Sort(spec) if matches!(spec.purpose, SortPurpose::Repair | SortPurpose::MergeFiles) => {
+            let source = plan.inputs(id).first()?.0;
+            Some((id, spec, source))
+        }
+        _ => None,
+    })
+}
+
+/// What to say about a file that breaks its order at record `row`: W307, or E366 where that ends the run.
+pub(super) fn broken(source: &Source<'_>, file: usize, row: u64) -> Result<Diagnostic, Failure> {
+    let (name, file) = (&source.operator.name, &source.files[file]);
+    let place = format!("{}, row {row}", file.display);
+    let order = "is not in the order that the source declares";
+    if source.spec.source.unsorted_is_error {
+        let diagnostic =
+            Diagnostic::error(Code::E366, format!("{place}: source `{name}` {order}: this row comes too late"))
+                .label(source.operator.span, "declared here with `sort_order`")
+                .help("sort the file, correct `sort_order`, or let it be sorted with `on_unsorted: warn`");
+        return Err(Failure::new(diagnostic, 3));
+    }
+    Ok(Diagnostic::warning(
+        Code::W307,
+        format!("{place}: source `{name}` {order}: this row comes too late; the file is sorted first"),
+    )
+    .label(source.operator.span, "declared here with `sort_order`")
+    .help("sort the file or correct `sort_order`; `on_unsorted: error` stops the run instead"))
+}
+
+/// The stages without a sort whose order is proven: its stage is driven by the source above it. `None` where more
+/// than the sort reads the source.
+pub(super) fn without_sort(stages: &[Stage], sort: OperatorId, source: OperatorId) -> Option<Vec<Stage>> {
+    let fills = stages.iter().position(|stage| stage.driver == source && stage.operators == [source, sort])?;
+    let mut stages = stages.to_vec();
+    stages.remove(fills);
+    let driven = stages.iter_mut().find(|stage| stage.driver == sort)?;
+    driven.driver = source;
+    driven.operators.insert(0, source);
+    Some(stages)
+}

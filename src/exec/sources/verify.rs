@@ -1,0 +1,183 @@
+//! Whether files are in the order that their source claims: a first pass over the key columns, before any stage runs.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::analysis::hir::SortKey;
+use crate::exec::keys::OrderKeys;
+use crate::exec::{Failure, Observer, Options, lock};
+use crate::formats::csv::{Block, Cutter, Index};
+use crate::plan::physical::ColumnSet;
+
+use super::feed::FileDecoder;
+use super::open::{BoundFile, cutter};
+use super::{Source, SourceFile};
+
+/// What the first pass found out about the files of a source.
+pub(crate) enum Verdict {
+    /// All are in order.
+    InOrder,
+    /// Some are not: for each, its position among the source's files and the first record that should have come
+    /// earlier, by its number in the file.
+    Broken(Vec<(usize, u64)>),
+    /// It can't be told: a file can be read only once, or not to its end. Whoever reads it next says why.
+    Unknown,
+}
+
+/// Reads the key columns of all files of a source. Records that can't be typed don't count: no reader gets them.
+pub(crate) fn verify(
+    source: &Source<'_>,
+    files: &[BoundFile],
+    keys: &[SortKey],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Verdict, Failure> {
+    let mut broken = Vec::new();
+    for (position, (file, bound)) in source.files.iter().zip(files).enumerate() {
+        if bound.opened.is_some() {
+            return Ok(Verdict::Unknown);
+        }
+        let Ok(order) = file_order(source, file, bound, keys, options, observer)? else { return Ok(Verdict::Unknown) };
+        broken.extend(order.map(|row| (position, row)));
+    }
+    Ok(if broken.is_empty() { Verdict::InOrder } else { Verdict::Broken(broken) })
+}
+
+/// A file that can't be read to its end.
+struct Unreadable;
+
+/// The first record of a file that should have come earlier, if there is one.
+fn file_order(
+    source: &Source<'_>,
+    file: &SourceFile,
+    bound: &BoundFile,
+    keys: &[SortKey],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Result<Option<u64>, Unreadable>, Failure> {
+    let Ok((cutter, _)) = cutter(source, file, options.block_size) else { return Ok(Err(Unreadable)) };
+    let mut stored = ColumnSet::none(source.spec.schema.columns.len());
+    keys.iter().for_each(|key| stored.insert(key.column));
+    let decoder = FileDecoder::new(source.spec, &stored, bound.binding.clone(), Vec::new());
+    let check = Check { decoder: &decoder, keys, state: Mutex::new(State::new(cutter)), observer };
+    std::thread::scope(|scope| {
+        for _ in 1..options.threads.max(1) {
+            // The system may refuse a thread; then those that there are do the work.
+            if std::thread::Builder::new().spawn_scoped(scope, || check.work()).is_err() {
+                break;
+            }
+        }
+        check.work();
+    });
+    let state = check.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match state {
+        State { interrupted: true, .. } => Err(Failure::interrupted()),
+        State { unreadable: true, .. } => Ok(Err(Unreadable)),
+        State { blocks, .. } => Ok(Ok(first_broken(blocks.into_values()))),
+    }
+}
+
+/// A file on its way through the check.
+struct Check<'a> {
+    decoder: &'a FileDecoder,
+    keys: &'a [SortKey],
+    state: Mutex<State>,
+    observer: &'a dyn Observer,
+}
+
+struct State {
+    cutter: Cutter,
+    next: u64,
+    /// By number.
+    blocks: BTreeMap<u64, Ends>,
+    /// Whether no more is to be read: at the end, or because more would not change what is known.
+    over: bool,
+    unreadable: bool,
+    interrupted: bool,
+}
+
+/// The first and last key of a block, and the first record in it that should have come earlier.
+struct Ends {
+    first: Vec<u8>,
+    first_row: u64,
+    last: Vec<u8>,
+    broken: Option<u64>,
+}
+
+impl State {
+    fn new(cutter: Cutter) -> Self {
+        Self { cutter, next: 0, blocks: BTreeMap::new(), over: false, unreadable: false, interrupted: false }
+    }
+
+    /// Reads the next block and gives its number.
+    fn take(&mut self, block: &mut Block) -> Option<u64> {
+        if self.over {
+            return None;
+        }
+        match self.cutter.next_block(block) {
+            Ok(true) => {
+                self.next += 1;
+                return Some(self.next - 1);
+            }
+            Ok(false) => {}
+            Err(_) => self.unreadable = true,
+        }
+        self.over = true;
+        None
+    }
+}
+
+impl Check<'_> {
+    fn work(&self) {
+        let (mut block, mut index) = (Block::default(), Index::default());
+        loop {
+            if self.observer.interrupted() {
+                let mut state = lock(&self.state);
+                (state.interrupted, state.over) = (true, true);
+            }
+            let Some(number) = lock(&self.state).take(&mut block) else { return };
+            let ends = self.ends(&block, &mut index);
+            let mut state = lock(&self.state);
+            if let Some(ends) = ends {
+                // Blocks before this one are on their way; those behind it can't have the first such record.
+                state.over |= ends.broken.is_some();
+                state.blocks.insert(number, ends);
+            }
+        }
+    }
+
+    /// `None` if no record of the block can be typed.
+    fn ends(&self, block: &Block, index: &mut Index) -> Option<Ends> {
+        self.decoder.decoder.index(block, index);
+        let decoded = self.decoder.decoder.decode(block, index, 0..block.records);
+        let rows = block.records as usize;
+        let keys = OrderKeys::encode(self.keys, &decoded.columns, rows);
+        let mut faults = decoded.faults.iter().map(|fault| fault.position as usize).peekable();
+        let mut good = (0..rows).filter(|row| faults.next_if_eq(row).is_none());
+        let first = good.next()?;
+        let (mut last, mut broken) = (first, None);
+        for row in good {
+            if keys.key(row) < keys.key(last) {
+                broken = Some(block.first_row + row as u64);
+                break;
+            }
+            last = row;
+        }
+        let first_row = block.first_row + first as u64;
+        Some(Ends { first: keys.key(first).to_vec(), first_row, last: keys.key(last).to_vec(), broken })
+    }
+}
+
+fn first_broken(blocks: impl Iterator<Item = Ends>) -> Option<u64> {
+    let mut before: Option<Vec<u8>> = None;
+    for ends in blocks {
+        if before.is_some_and(|before| ends.first < before) {
+            return Some(ends.first_row);
+        }
+        if ends.broken.is_some() {
+            return ends.broken;
+        }
+        before = Some(ends.last);
+    }
+    None
+}
