@@ -9,7 +9,7 @@ use crate::formats::csv::{Binding, Block, Cutter, Decoded, Decoder, Index};
 use crate::plan::physical::{ColumnSet, SourceOperator};
 
 use super::Source;
-use super::open::{BoundFile, cutter, read_failure};
+use super::open::{BoundFile, read_failure, reopen};
 
 /// What decodes the blocks of one file.
 pub(crate) struct FileDecoder {
@@ -145,7 +145,7 @@ impl<'a, 'p> Feed<'a, 'p> {
         let Some(bound) = self.files.get_mut(self.next_file) else { return Ok(false) };
         let cutter = match bound.opened.take() {
             Some(cutter) => cutter,
-            None => cutter(self.source, &self.source.files[self.next_file], self.block_size)?.0,
+            None => reopen(self.source, &self.source.files[self.next_file], bound, self.block_size)?,
         };
         let decoder = FileDecoder::new(
             self.source.spec,

@@ -48,6 +48,8 @@ pub(crate) struct OpenSource<'p> {
 
 /// What a file's header binds to.
 pub(crate) struct BoundFile {
+    /// Its header, if it has one.
+    pub header: Option<Vec<String>>,
     /// The fields of each column.
     pub binding: Binding,
     /// The ids of the extra fields, in the order of the binding; empty unless they are carried.
@@ -99,7 +101,27 @@ fn open_file(
         true => binding.extra.iter().map(|(_, name)| names.id(name)).collect(),
         false => Vec::new(),
     };
-    Ok(BoundFile { binding, carried, opened: pipe.then_some(cutter) })
+    Ok(BoundFile { header, binding, carried, opened: pipe.then_some(cutter) })
+}
+
+/// Opens a file again, to read its rows. What it binds to must still hold: in the meantime another program may have
+/// written another file in its place.
+pub(super) fn reopen(
+    source: &Source<'_>,
+    file: &SourceFile,
+    bound: &BoundFile,
+    block_size: usize,
+) -> Result<Cutter, Failure> {
+    let (cutter, header) = cutter(source, file, block_size)?;
+    if header == bound.header && cutter.width().is_none_or(|width| width == bound.binding.width) {
+        return Ok(cutter);
+    }
+    let message = format!("{} was changed during the run: it has other columns than when the run began", file.display);
+    Err(failure(
+        Diagnostic::error(Code::E395, message)
+            .label(file.span, format!("read by source `{}`", source.operator.name))
+            .help("run again when nothing else writes the file"),
+    ))
 }
 
 /// Opens a file for reading and skips its header.

@@ -1,8 +1,8 @@
 //! Which files a source reads, and what becomes of columns that no schema declares.
 
-use clinker::exec::Mode;
+use clinker::exec::{self, Mode, Options};
 
-use super::lab::Lab;
+use super::lab::{Lab, Meddler};
 use crate::support::assert_snapshot;
 
 fn pipeline(matcher: &str) -> String {
@@ -43,6 +43,28 @@ fn matchers_find_files_in_name_order() {
         ]);
         lab.run(&pipeline(matcher)).unwrap_or_else(|failure| panic!("{matcher}: {failure:?}"));
         assert_eq!(lab.read("out.csv"), expected, "{matcher}");
+    }
+}
+
+/// All headers are looked at before the first row is read; a file that is replaced after that is not read by the columns
+/// of the old one.
+#[test]
+fn a_file_that_gets_other_columns_during_the_run_stops_it() {
+    let headers = [("", "x,y", "y,x"), ("options: { has_header: false },", "1,a", "1,a,b")];
+    for (options, before, after) in headers {
+        let lab = Lab::new(&[("in/a.csv", &format!("{before}\n1,2\n")), ("in/b.csv", &format!("{before}\n3,4\n"))]);
+        let meddle = Meddler::new(|| lab.write("in/b.csv", format!("{after}\n3,4\n")));
+        let pipeline = format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - {{ type: source, name: s, config: {{ type: csv, glob: 'in/*', {options} \
+             schema: [ {{ name: x, type: string }}, {{ name: y, type: string }} ] }} }}\n  - {{ type: sink, name: o, \
+             input: s, config: {{ type: csv, path: out.csv }} }}\n"
+        );
+        let options = Options { threads: 1, ..lab.options.clone() };
+        let failure = exec::run(&lab.compile(&pipeline).0, &options, &meddle).expect_err("stops");
+        assert_eq!(failure.exit_code, 4);
+        let message = failure.diagnostic.expect("a reason").message;
+        assert_eq!(message, "in/b.csv was changed during the run: it has other columns than when the run began");
+        assert_eq!(lab.names(), ["in"]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clinker::analysis;
 use clinker::diagnostics::render;
@@ -124,6 +125,24 @@ pub struct Recorder {
 impl Observer for Recorder {
     fn warning(&self, diagnostic: &Diagnostic) {
         self.warnings.lock().expect("not poisoned").push(diagnostic.message.clone());
+    }
+}
+
+/// Calls something once, in the middle of a run.
+pub struct Meddler<F: Fn() + Sync>(F, AtomicBool);
+
+impl<F: Fn() + Sync> Meddler<F> {
+    /// Calls `meddle` when the first block is done.
+    pub fn new(meddle: F) -> Self {
+        Self(meddle, AtomicBool::new(false))
+    }
+}
+
+impl<F: Fn() + Sync> Observer for Meddler<F> {
+    fn progress(&self, _: u64, _: u64, _: u64) {
+        if !self.1.swap(true, Ordering::Relaxed) {
+            (self.0)();
+        }
     }
 }
 

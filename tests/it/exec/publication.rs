@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clinker::exec::Observer;
 
-use super::lab::Lab;
+use super::lab::{Lab, Meddler};
 
 const PIPELINE: &str = r#"
 pipeline: { name: two_files }
@@ -59,17 +59,6 @@ fn an_interrupted_run_changes_nothing() {
     }
 }
 
-/// Calls something once, in the middle of a run.
-struct Meddler<F: Fn() + Sync>(F, AtomicBool);
-
-impl<F: Fn() + Sync> Observer for Meddler<F> {
-    fn progress(&self, _: u64, _: u64, _: u64) {
-        if !self.1.swap(true, Ordering::Relaxed) {
-            (self.0)();
-        }
-    }
-}
-
 #[test]
 fn a_rename_that_fails_undoes_those_before_it() {
     for first_is_new in [false, true] {
@@ -82,7 +71,7 @@ fn a_rename_that_fails_undoes_those_before_it() {
             std::fs::remove_file(lab.path("two.csv")).expect("it is there");
             std::fs::create_dir(lab.path("two.csv")).expect("the place is free");
         };
-        let failure = lab.run_observed(PIPELINE, &Meddler(meddle, AtomicBool::new(false))).expect_err("fails");
+        let failure = lab.run_observed(PIPELINE, &Meddler::new(meddle)).expect_err("fails");
         assert_eq!(failure.exit_code, 4);
         let message = failure.diagnostic.expect("a reason").message;
         assert!(message.starts_with("two.csv can't be written"), "{message}");
@@ -204,7 +193,7 @@ fn outputs_are_replaced_not_rewritten() {
     let lab = lab();
     let before = std::fs::metadata(lab.path("one.csv")).expect("there").ino();
     let meddle = || assert_eq!(lab.read("one.csv"), "old one\n");
-    lab.run_observed(PIPELINE, &Meddler(meddle, AtomicBool::new(false))).expect("the run completes");
+    lab.run_observed(PIPELINE, &Meddler::new(meddle)).expect("the run completes");
     assert_ne!(std::fs::metadata(lab.path("one.csv")).expect("there").ino(), before);
     assert_published(&lab);
 }
