@@ -2,7 +2,8 @@
 
 use clinker::analysis::types::Kind;
 use clinker::exec::batch::{Bitmap, Column};
-use clinker::exec::keys::Keys;
+use clinker::exec::keys::{GroupTable, KeyHasher, Keys, equality};
+use clinker::exec::memory::{Arbitrator, Charge};
 use clinker::exec::value::Value;
 use proptest::prelude::*;
 
@@ -108,5 +109,68 @@ proptest! {
         let b = a.saturating_add(off);
         let (keys, _) = keys(&[Column::ints(vec![a, b], None)]);
         prop_assert_eq!(keys.key(0) == keys.key(1), a == b);
+    }
+}
+
+/// Numbers come back as ints where they are whole, and decimals without zeros at their end.
+#[test]
+fn keys_tell_what_they_are_made_of() {
+    let decimal = |mantissa, scale| Value::Decimal { mantissa, scale };
+    let values = [
+        (Value::Null, Value::Null),
+        (Value::Bool(true), Value::Bool(true)),
+        (Value::Int(i64::MAX), Value::Int(i64::MAX)),
+        (Value::Int(i64::MIN), Value::Int(i64::MIN)),
+        (Value::Float(-0.0), Value::Int(0)),
+        (Value::Float(2.5), Value::Float(2.5)),
+        (Value::Float(f64::NEG_INFINITY), Value::Float(f64::NEG_INFINITY)),
+        (Value::Float(9_223_372_036_854_775_808.0), Value::Float(9_223_372_036_854_775_808.0)),
+        (decimal(250, 2), decimal(25, 1)),
+        (decimal(300, 2), Value::Int(3)),
+        (decimal(-LARGEST, 28), decimal(-LARGEST, 28)),
+        (Value::String("no view holds this text".into()), Value::String("no view holds this text".into())),
+        (Value::Date(-1), Value::Date(-1)),
+        (Value::DateTime(i128::MIN), Value::DateTime(i128::MIN)),
+    ];
+    let columns: Vec<Column> =
+        values.iter().map(|(value, _)| Column::from_values(&Kind::Any, std::slice::from_ref(value))).collect();
+    let (keys, _) = keys(&columns);
+    let expected: Vec<Value> = values.iter().map(|(_, expected)| expected.clone()).collect();
+    assert_eq!(equality::values(keys.key(0)), expected);
+}
+
+proptest! {
+    #[test]
+    fn groups_are_numbered_as_they_are_first_seen(
+        values in prop::collection::vec(prop::option::of(0_i64..300), 1..900),
+        batch in 1_usize..100,
+    ) {
+        let arbitrator = Arbitrator::new(u64::MAX, ["groups".to_string()]);
+        let hasher = KeyHasher::default();
+        let mut table = GroupTable::new(Charge::new(&arbitrator, 0));
+        let mut seen: Vec<Option<i64>> = Vec::new();
+        for part in values.chunks(batch) {
+            let column = Column::ints(
+                part.iter().map(|value| value.unwrap_or_default()).collect(),
+                Some(part.iter().map(Option::is_some).collect::<Vec<bool>>().into()),
+            );
+            let (keys, _) = Keys::encode(&[column], &Bitmap::new_set(part.len()));
+            let mut groups = Vec::new();
+            table.admit(&keys, &hasher.hash(&keys), &mut groups).expect("there is no limit");
+            for (value, group) in part.iter().zip(groups) {
+                let known = seen.iter().position(|other| other == value).unwrap_or_else(|| {
+                    seen.push(*value);
+                    seen.len() - 1
+                });
+                prop_assert_eq!(group as usize, known);
+            }
+        }
+        prop_assert_eq!(table.len(), seen.len());
+        for (group, value) in seen.iter().enumerate() {
+            let key = equality::values(table.key(group as u32));
+            prop_assert_eq!(key, vec![value.map_or(Value::Null, Value::Int)]);
+        }
+        drop(table);
+        prop_assert_eq!(arbitrator.reserve(0, u64::MAX), Ok(()));
     }
 }

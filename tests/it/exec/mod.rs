@@ -2,6 +2,7 @@
 
 pub mod lab;
 
+mod cull;
 mod dead_letters;
 mod failures;
 mod inputs;

@@ -105,7 +105,7 @@ impl CullCollector<'_> {
         let message = format!("cull `{name}`: {}", fault.message);
         let diagnostic = Diagnostic::error(Code::E392, message).label(fault.span, "inside an aggregate");
         Failure::new(
-            diagnostic.help("guard the expression: without a value for this row its group can't be decided"),
+            diagnostic.help("guard the expression: without a value for this row its group can't be decided on"),
             3,
         )
     }

@@ -61,7 +61,7 @@ impl<'p> Buffer<'p> for Group<'p> {
         }
         let block = Block { groups: groups.into(), offsets: collected.chunk.offsets.as_slice().into(), order };
         let bytes = Rows::cost(&collected.packed) + block.cost();
-        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(&exceeded))?;
+        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(block.groups.len(), &exceeded))?;
         self.rows.push(std::mem::take(&mut collected.packed), block.groups.len());
         self.blocks.push(block);
         Ok(())
@@ -76,7 +76,7 @@ impl<'p> Buffer<'p> for Group<'p> {
         };
         let removed = self.decide(order.as_ref())?;
         let places = self.rows.len() * size_of::<Place>() as u64;
-        self.rows_charge.take(places).map_err(|exceeded| self.does_not_fit(&exceeded))?;
+        self.rows_charge.take(places).map_err(|exceeded| self.does_not_fit(0, &exceeded))?;
         let ports = match &order {
             Some(order) => order.ports(&self.blocks, &removed),
             None => order::by_arrival(&self.blocks, &removed),
@@ -109,7 +109,7 @@ impl Group<'_> {
     /// The rows by group, in the order that `order_by` and arrival give them.
     fn order(&mut self) -> Result<order::Order, Failure> {
         let bytes = order::Order::most_bytes(self.rows.len(), self.table.len());
-        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(&exceeded))?;
+        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(0, &exceeded))?;
         let order = order::Order::new(&self.blocks, self.table.len());
         self.rows_charge.give_back(bytes - order.cost());
         Ok(order)
@@ -147,13 +147,16 @@ impl Group<'_> {
     fn failed(&self, group: u32, message: &str, span: Span, rule: Option<&str>) -> Failure {
         let (name, shown) = (&self.operator.name, text::group(self.spec, self.table.key(group)));
         let diagnostic = Diagnostic::error(Code::E392, format!("cull `{name}`: group [{shown}]: {message}"));
-        let place = rule.map_or("computed for each group".to_string(), |rule| format!("in rule `{rule}`"));
+        let (place, help) = match rule {
+            Some(rule) => (format!("in rule `{rule}`"), "guard the expression: without a decision a group has no port"),
+            None => ("computed for each group".into(), "let it add floats (`to_float()`), which have a larger range"),
+        };
         let diagnostic = diagnostic.label(span, place);
         let diagnostic = match self.first_row(group) {
             Some(note) => diagnostic.note(note),
             None => diagnostic,
         };
-        Failure::new(diagnostic.help("guard the expression: a group that can't be decided belongs to neither port"), 3)
+        Failure::new(diagnostic.help(help), 3)
     }
 
     /// Where the first row of a group came from, if that is known.
@@ -168,9 +171,11 @@ impl Group<'_> {
         Some(format!("its first row is row {} of {file}", origins.file_rows[0]))
     }
 
-    fn does_not_fit(&self, exceeded: &Exceeded) -> Failure {
-        let (rows, groups) = (self.rows.len(), self.table.len());
-        let detail = format!("rows of all groups: {rows} rows of {groups} groups so far");
+    /// All rows and `more` don't fit.
+    fn does_not_fit(&self, more: usize, exceeded: &Exceeded) -> Failure {
+        let (rows, groups) = (self.rows.len() + more as u64, self.table.len());
+        let plural = if groups == 1 { "" } else { "s" };
+        let detail = format!("rows of all groups: {rows} rows of {groups} group{plural} so far");
         BufferContext::does_not_fit(self.operator, &detail, exceeded)
     }
 
