@@ -60,7 +60,7 @@ fn mean(rows: &[Row]) -> Option<f64> {
     Some(sum(rows)? as f64 / amounts(rows).count() as f64)
 }
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     ("count(*) > 3", |rows| Some(rows.len() > 3)),
     ("count(amt) == 1", |rows| Some(amounts(rows).count() == 1)),
     ("sum(amt) > 20", |rows| sum(rows).map(|sum| sum > 20)),
@@ -79,6 +79,7 @@ const RULES: [Rule; 12] = [
     ("max(amt) ?? -1 == -1 and max(tag) == 'b'", |rows| {
         rows[0].tag.map(|tag| tag == "b" && amounts(rows).max().is_none_or(|max| max == -1))
     }),
+    ("max(lot) == null or max(amt) != null", |_| None),
     ("(if count(*) > 2 then min(seq) else 0) % 2 == 1", |rows| Some(rows.len() > 2 && rows[0].seq % 2 == 1)),
 ];
 
