@@ -6,6 +6,8 @@ mod cull;
 mod dead_letters;
 mod failures;
 mod inputs;
+mod order_keys;
 mod outputs;
 mod publication;
+mod rest;
 mod summary;

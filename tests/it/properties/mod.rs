@@ -1,5 +1,7 @@
 //! What holds for any input: threads, batches and blocks never change a byte.
 
+mod buffers;
+
 use proptest::prelude::*;
 
 use crate::exec::lab::{Lab, settled};
