@@ -303,7 +303,7 @@ fn check_letters(model: &Model, text: &str, before: &mut Option<String>) -> Resu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_wiring_gives_what_its_nodes_promise(
