@@ -34,8 +34,8 @@ const HALF_SHIFT: f64 = f64::from_bits((1023 - 300) << 52);
 const TINY: f64 = f64::from_bits((1023 - 960) << 52);
 
 impl FloatSum {
-    /// Most bytes that adding one number can take elsewhere, while a list grows and behind it.
-    pub const MOST_HEAP: u64 = size_of::<More>() as u64 + 160;
+    /// Most bytes that adding one number can take elsewhere: a list may double to 64 parts.
+    pub const MOST_HEAP: u64 = (size_of::<More>() + 32 * size_of::<f64>()) as u64;
 
     /// Adds a number. Gives how many bytes more are held elsewhere.
     #[inline]

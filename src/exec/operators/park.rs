@@ -152,7 +152,7 @@ impl Pick {
                 *last
             }
             Pick::Seeded(_) if inputs == 1 => 0,
-            Pick::Seeded(state) => (u128::from(split_mix(state)) * inputs as u128 >> 64) as usize,
+            Pick::Seeded(state) => ((u128::from(split_mix(state)) * inputs as u128) >> 64) as usize,
         }
     }
 

@@ -224,7 +224,7 @@ fn the_first_and_last_of_every_ordered_type() {
 #[test]
 fn weighted_averages() {
     let float = Value::Float;
-    let cases: Vec<(Kind, Kind, Vec<(Value, Value)>, &str)> = vec![
+    let cases: [(Kind, Kind, Vec<(Value, Value)>, &str); 13] = [
         (Kind::Int, Kind::Float, vec![(int(10), int(1)), (int(20), int(3))], "17.5"),
         (Kind::Int, Kind::Float, vec![(int(10), int(1)), (Value::Null, int(3)), (int(7), Value::Null)], "10.0"),
         (Kind::Int, Kind::Float, vec![(int(10), int(2)), (int(20), int(-2))], "null"),
@@ -270,7 +270,7 @@ fn weighted_averages() {
     }
 }
 
-/// An exact sum of doubles in units of 2^-1138, as 36 words, each with its sign in the whole.
+/// An exact sum of doubles in units of 2^-1138, as 40 words, and whether it is negative.
 struct Exact([u64; 40], bool);
 
 impl Exact {
@@ -355,7 +355,7 @@ fn floats(values: &[f64]) -> Vec<Vec<Value>> {
 
 fn bits(result: Result<Value, String>) -> u64 {
     match result {
-        Ok(Value::Float(f)) if f == 0.0 => 0,
+        Ok(Value::Float(0.0)) => 0,
         Ok(Value::Float(f)) => f.to_bits(),
         other => panic!("{other:?} is no float"),
     }
