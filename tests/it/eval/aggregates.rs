@@ -221,10 +221,13 @@ fn the_first_and_last_of_every_ordered_type() {
     }
 }
 
+/// Values with their weights.
+type Pairs = Vec<(Value, Value)>;
+
 #[test]
 fn weighted_averages() {
     let float = Value::Float;
-    let cases: [(Kind, Kind, Vec<(Value, Value)>, &str); 13] = [
+    let cases: [(Kind, Kind, Pairs, &str); 13] = [
         (Kind::Int, Kind::Float, vec![(int(10), int(1)), (int(20), int(3))], "17.5"),
         (Kind::Int, Kind::Float, vec![(int(10), int(1)), (Value::Null, int(3)), (int(7), Value::Null)], "10.0"),
         (Kind::Int, Kind::Float, vec![(int(10), int(2)), (int(20), int(-2))], "null"),

@@ -76,7 +76,7 @@ const RULES: [Rule; 13] = [
         let total: i64 = valid().filter_map(|row| Some(row.amt? * row.seq as i64)).sum();
         (weight > 0).then(|| total as f64 / (weight as f64) < 2.0)
     }),
-    ("max(amt) ?? -1 == -1 and max(tag) == 'b'", |rows| {
+    ("(max(amt) ?? -1) == -1 and max(tag) == 'b'", |rows| {
         rows[0].tag.map(|tag| tag == "b" && amounts(rows).max().is_none_or(|max| max == -1))
     }),
     ("max(lot) == null or max(amt) != null", |_| None),
