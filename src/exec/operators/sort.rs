@@ -17,7 +17,7 @@ use crate::exec::keys::order::Prefix;
 use crate::exec::lock;
 use crate::exec::memory::Charge;
 use crate::exec::rest::{Codec, Place, Rows};
-use crate::plan::physical::{Operator, SortOperator, SortPurpose};
+use crate::plan::physical::{Operator, SortOperator};
 
 use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain};
 
@@ -32,7 +32,6 @@ pub(super) fn new<'p>(
     let collector = SortCollector {
         keys: spec.keys.clone(),
         drop_nulls: spec.drop_nulls.clone(),
-        keeps_files_apart: spec.purpose == SortPurpose::Repair,
         codec: Arc::clone(&context.codec),
     };
     let buffer = Sort {
@@ -48,8 +47,6 @@ pub(super) fn new<'p>(
 struct SortCollector {
     keys: Vec<SortKey>,
     drop_nulls: Vec<usize>,
-    /// Whether files stay one behind the other, each sorted on its own: the claim that is mended is about each file.
-    keeps_files_apart: bool,
     codec: Arc<Codec>,
 }
 
@@ -93,9 +90,7 @@ impl SortCollector {
     fn add(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let first = out.chunk.offsets.len();
         self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
-        let file = batch.origin.file.to_be_bytes();
-        let head = if self.keeps_files_apart { file.as_slice() } else { &[] };
-        let keys = OrderKeys::encode_behind(head, &self.keys, &batch.columns, batch.rows);
+        let keys = OrderKeys::encode(&self.keys, &batch.columns, batch.rows);
         let (chunk, part) = out.chunk_and_part::<Part>();
         for (row, offset) in chunk.offsets[first..].iter().enumerate() {
             part.entries.push(Entry { prefix: keys.prefix(row), place: Place::new(0, *offset) });

@@ -2,6 +2,7 @@
 
 pub mod lab;
 
+mod buffers;
 mod cull;
 mod dead_letters;
 mod failures;

@@ -22,6 +22,9 @@ struct Row {
 
 type Rows = Vec<Row>;
 
+/// The cells of a row, in the order of the columns.
+type Cells = (i64, Option<i64>, String, Option<f64>);
+
 /// A node: what it reads are positions among the ports that there are before it, modulo their number.
 #[derive(Clone, Debug)]
 enum Node {
@@ -61,12 +64,12 @@ fn node() -> impl Strategy<Value = Node> {
     ]
 }
 
-fn row() -> impl Strategy<Value = (i64, Option<i64>, String, Option<f64>)> {
+fn row() -> impl Strategy<Value = Cells> {
     let text = prop_oneof![3 => "[ab]", 1 => "a long common prefix, [a-c]{0,2}", 1 => Just(String::new())];
     (0..40i64, prop::option::of(0..4i64), text, prop::option::of((-2..3i8).prop_map(|n| f64::from(n) / 2.0)))
 }
 
-fn source() -> impl Strategy<Value = Vec<(i64, Option<i64>, String, Option<f64>)>> {
+fn source() -> impl Strategy<Value = Vec<Cells>> {
     prop::collection::vec(row(), 0..30)
 }
 
@@ -226,7 +229,7 @@ fn merged(mode: Mode, inputs: Vec<Rows>) -> Rows {
                 let picked = match left.len() {
                     0 => return rows,
                     1 => 0,
-                    inputs => (u128::from(split_mix(&mut state)) * inputs as u128 >> 64) as usize,
+                    inputs => ((u128::from(split_mix(&mut state)) * inputs as u128) >> 64) as usize,
                 };
                 rows.extend(left[picked].pop_front());
             }
@@ -238,14 +241,14 @@ fn merged(mode: Mode, inputs: Vec<Rows>) -> Rows {
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut bits = *state;
-    bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ bits >> 31
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
 }
 
-fn rows_of(source: usize, rows: &[(i64, Option<i64>, String, Option<f64>)]) -> Rows {
+fn rows_of(source: usize, rows: &[Cells]) -> Rows {
     let numbered = rows.iter().enumerate();
-    let row = |(number, (id, k, s, f)): (usize, &(i64, Option<i64>, String, Option<f64>))| Row {
+    let row = |(number, (id, k, s, f)): (usize, &Cells)| Row {
         source,
         number: number + 1,
         id: *id,

@@ -1,0 +1,131 @@
+//! Buffers: memory limits, declared orders, and what stops a stage that a buffer drives.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clinker::exec::Observer;
+
+use super::lab::Lab;
+use crate::support::assert_snapshot;
+
+const SCHEMA: &str = "schema: [{ name: k, type: string }, { name: n, type: int }]";
+
+fn pipeline(source: &str, rest: &str) -> String {
+    let settings = "pipeline: { name: buffers, memory: { limit: 100K, backpressure: spill } }";
+    format!(
+        "{settings}\nnodes:\n  - {{ type: source, name: rows, config: {{ type: csv, glob: 'in/*.csv', {SCHEMA}{source} }} }}\n{rest}"
+    )
+}
+
+fn rows(count: usize) -> String {
+    (0..count).fold("k,n\n".to_string(), |text, n| text + &format!("key number {},{n}\n", n * 7 % count))
+}
+
+#[test]
+fn rows_that_do_not_fit_the_limit_stop_the_run() {
+    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n";
+    let merge = |mode: &str| {
+        format!(
+            "  - {{ type: merge, name: both, inputs: [rows, rows], config: {{ mode: {mode} }} }}\n  \
+             - {{ type: sink, name: out, input: both, config: {{ type: csv, path: out.csv }} }}\n"
+        )
+    };
+    let mut messages = String::new();
+    for rest in [sink.to_string(), merge("concat"), merge("interleave")] {
+        for threads in [1, 4] {
+            let mut lab = Lab::new(&[("in/a.csv", &rows(20_000))]);
+            (lab.options.threads, lab.options.block_size) = (threads, 10_000);
+            let message = lab.failure(&pipeline("", &rest));
+            assert_eq!(lab.names(), ["in"], "nothing is left behind");
+            match threads {
+                1 => messages += &message,
+                _ => assert!(messages.ends_with(&message), "the limit is met at the same row whatever the threads"),
+            }
+        }
+    }
+    assert_snapshot("exec/buffers_do_not_fit", &messages);
+}
+
+#[test]
+fn a_broken_order_is_found_at_its_first_row() {
+    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv } }\n";
+    for broken in [None, Some(1), Some(499), Some(998)] {
+        let numbers: Vec<usize> = (0..1000).map(|n| if Some(n) == broken { 0 } else { n + 1 }).collect();
+        let text = numbers.iter().map(|n| format!("x,{n}\n")).collect::<String>();
+        let mut sorted = numbers.clone();
+        sorted.sort_unstable();
+        let expected = sorted.iter().map(|n| format!("x,{n}\n")).collect::<String>();
+        for (threads, block_size) in [(1, 1 << 20), (4, 1), (3, 100)] {
+            let mut lab = Lab::new(&[("in/a.csv", &format!("k,n\n{text}"))]);
+            (lab.options.threads, lab.options.block_size) = (threads, block_size);
+            let claim = pipeline(", sort_order: [n]", sink).replace("glob: 'in/*.csv'", "path: in/a.csv");
+            let claim = claim.replace("100K", "10M");
+            let report = lab.run(&claim).expect("the run completes");
+            assert_eq!(lab.read("out.csv"), format!("k,n\n{expected}"));
+            let warnings: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();
+            let row = broken.map(|row| format!("in/a.csv, row {}:", row + 1));
+            assert_eq!(warnings.len(), usize::from(row.is_some()));
+            assert!(
+                warnings.iter().all(|warning| warning.starts_with(row.as_deref().unwrap_or_default())),
+                "{warnings:?}"
+            );
+            assert_eq!(report.ok, 1000);
+            assert_eq!(report.peak_reserved > 0, broken.is_some(), "rows that are in order are not held");
+            let error = lab
+                .run(&claim.replace("[n],", "[n], on_unsorted: error,").replace("[n] }", "[n], on_unsorted: error }"));
+            assert_eq!(error.map_err(|failure| failure.exit_code).err(), broken.map(|_| 3));
+        }
+    }
+}
+
+#[test]
+fn files_that_are_in_order_are_merged() {
+    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv } }\n";
+    let lab = Lab::new(&[("in/a.csv", "k,n\na,1\na,3\na,5\n"), ("in/b.csv", "k,n\nb,1\nb,4\nb,2\n")]);
+    let report = lab.run(&pipeline(", sort_order: [n]", sink)).expect("the run completes");
+    assert_eq!(lab.read("out.csv"), "k,n\na,1\nb,1\nb,2\na,3\nb,4\na,5\n");
+    let warnings: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert!(matches!(warnings.as_slice(), [one] if one.starts_with("in/b.csv, row 3:")), "{warnings:?}");
+}
+
+/// Asks the run to stop after some questions.
+struct Impatient(AtomicUsize);
+
+impl Observer for Impatient {
+    fn interrupted(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+}
+
+#[test]
+fn an_interruption_ends_any_stage() {
+    let rest = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n";
+    let mut completed = 0;
+    for patience in 1..60 {
+        let mut lab = Lab::new(&[("in/a.csv", &rows(200))]);
+        (lab.options.threads, lab.options.block_size) = (2, 150);
+        match lab.run_observed(&pipeline("", rest), &Impatient(AtomicUsize::new(patience))) {
+            Ok(_) => completed += 1,
+            Err(failure) => {
+                assert_eq!((failure.exit_code, failure.diagnostic), (130, None));
+                assert_eq!(lab.names(), ["in"], "nothing is left behind");
+            }
+        }
+    }
+    assert!((1..50).contains(&completed), "some were stopped in either stage: {completed} completed");
+}
+
+#[test]
+fn a_failure_below_a_buffer_names_its_row() {
+    let rest = "  - { type: merge, name: both, inputs: [rows, rows], config: { mode: interleave } }\n  \
+                - { type: transform, name: divide, input: both, config: { cxl: 'emit q = 10 / (n - 3)' } }\n  \
+                - { type: sink, name: out, input: divide, config: { type: csv, path: out.csv } }\n";
+    let mut messages = Vec::new();
+    for (threads, block_size) in [(1, 1 << 20), (4, 1)] {
+        let mut lab = Lab::new(&[("in/a.csv", "k,n\na,1\nb,2\n"), ("in/b.csv", "k,n\nc,4\nd,3\ne,3\n")]);
+        (lab.options.threads, lab.options.block_size) = (threads, block_size);
+        messages.push(lab.failure(&pipeline("", rest)));
+        assert_eq!(lab.names(), ["in"]);
+    }
+    assert_eq!(messages[0], messages[1]);
+    assert_snapshot("exec/failure_below_a_buffer", &messages[0]);
+}
