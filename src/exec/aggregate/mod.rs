@@ -2,8 +2,8 @@
 //!
 //! An [`Accumulator`] keeps one state for each group and takes whole columns with the group of each row. All results
 //! are exact up to one rounding at the end, so they never depend on the order of rows; only `collect` shows that order.
-//! The kind of the argument decides the state: [`sum`], [`extreme`], [`weighted`], [`collect`]. The exact sums are in
-//! [`float_sum`] and [`decimal_sum`].
+//! The kind of the argument decides the state: `sum`, `extreme`, `weighted`, `collect`. The exact sums are in
+//! `float_sum` and `decimal_sum`.
 
 mod collect;
 mod count;
