@@ -7,7 +7,7 @@ use crate::exec::batch::Bitmap;
 use crate::exec::eval::live::Live;
 use crate::exec::fault::{Fault, FaultKind};
 
-/// Most bytes of a text that `repeat` or a padding may build.
+/// Most bytes of a text that an expression may build from shorter ones.
 pub const MAX_TEXT: usize = 10_485_760;
 
 /// Why a value could not be computed.
@@ -74,6 +74,11 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// Refuses a text of `bytes` bytes, unless a text of `original` bytes that it is made from is that large already.
+pub fn check_size(bytes: usize, original: usize) -> Result<(), Error> {
+    if bytes > MAX_TEXT.max(original) { Err(Error::TextTooLarge(bytes)) } else { Ok(()) }
 }
 
 /// The failures of a batch: for each row the first that is reported.

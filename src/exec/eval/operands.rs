@@ -4,6 +4,7 @@
 use arrow_array::{Array, BinaryViewArray, StringViewArray};
 
 use super::datum::Datum;
+use super::error::{Error, check_size};
 use crate::exec::batch::Column;
 use crate::exec::value::{Value, power_of_ten, text_of};
 
@@ -90,4 +91,26 @@ pub fn append_text(datum: &Datum, row: usize, out: &mut String) -> bool {
         Datum::Scalar(value) => value.write_text(out),
     }
     true
+}
+
+/// A text put together from several, none of which may make it too large.
+pub struct Pieces<'a> {
+    out: &'a mut String,
+    start: usize,
+    longest: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// A text that begins where `out` ends.
+    pub fn new(out: &'a mut String) -> Self {
+        Self { start: out.len(), out, longest: 0 }
+    }
+
+    /// Appends what `append` does; fails where the text gets too large.
+    pub fn append<R>(&mut self, append: impl FnOnce(&mut String) -> R) -> Result<(), Error> {
+        let before = self.out.len();
+        append(self.out);
+        self.longest = self.longest.max(self.out.len() - before);
+        check_size(self.out.len() - self.start, self.longest)
+    }
 }

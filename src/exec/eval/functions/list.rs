@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::exec::batch::{Column, ListColumn, Validity};
 use crate::exec::eval::datum::Datum;
-use crate::exec::eval::operands::{Strings, append_text};
+use crate::exec::eval::operands::{Pieces, Strings, append_text};
 use crate::exec::eval::rows::{Rows, Texts};
 use crate::exec::value::Value;
 
@@ -63,9 +63,10 @@ pub fn join(receiver: &Datum, separator: &Datum, rows: &mut Rows<'_>) -> Column 
         let elements = Datum::Column((*list.elements).clone());
         return rows.texts(|row, out| {
             let Some(separator) = separator.get(row).filter(|_| !receiver.is_null_at(row)) else { return Ok(false) };
+            let mut pieces = Pieces::new(out);
             for (position, element) in list.range(row).enumerate() {
-                out.push_str(if position > 0 { separator } else { "" });
-                append_text(&elements, element, out);
+                pieces.append(|out| out.push_str(if position > 0 { separator } else { "" }))?;
+                pieces.append(|out| append_text(&elements, element, out))?;
             }
             Ok(true)
         });
@@ -74,9 +75,10 @@ pub fn join(receiver: &Datum, separator: &Datum, rows: &mut Rows<'_>) -> Column 
         let (Some(separator), Value::Array(items)) = (separator.get(row), receiver.value(row)) else {
             return Ok(false);
         };
+        let mut pieces = Pieces::new(out);
         for (position, item) in items.iter().enumerate() {
-            out.push_str(if position > 0 { separator } else { "" });
-            item.write_text(out);
+            pieces.append(|out| out.push_str(if position > 0 { separator } else { "" }))?;
+            pieces.append(|out| item.write_text(out))?;
         }
         Ok(true)
     })

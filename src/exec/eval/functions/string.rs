@@ -3,9 +3,9 @@
 use crate::analysis::functions::Function;
 use crate::exec::batch::Column;
 use crate::exec::eval::datum::Datum;
-use crate::exec::eval::error::{Error, MAX_TEXT};
+use crate::exec::eval::error::check_size;
 use crate::exec::eval::functions::list;
-use crate::exec::eval::operands::{Ints, Strings, append_text};
+use crate::exec::eval::operands::{Ints, Pieces, Strings, append_text};
 use crate::exec::eval::rows::Rows;
 
 /// `receiver.function(args)`, null where the receiver is.
@@ -116,11 +116,6 @@ fn part(text: &Strings<'_>, n: &Datum, rows: &mut Rows<'_>, cut: impl Fn(&str, u
     })
 }
 
-/// Refuses a text of `bytes` bytes, unless what it is made from is that large already.
-fn check_size(bytes: usize, original: usize) -> Result<(), Error> {
-    if bytes > MAX_TEXT.max(original) { Err(Error::TextTooLarge(bytes)) } else { Ok(()) }
-}
-
 fn pad(text: &Strings<'_>, args: &[Datum], rows: &mut Rows<'_>, left: bool) -> Column {
     let (width, fill) = (Ints::of(&args[0]), args.get(1).map(Strings::of));
     rows.texts(|row, out| {
@@ -159,9 +154,10 @@ fn repeat(text: &Strings<'_>, n: &Datum, rows: &mut Rows<'_>) -> Column {
 fn concat(text: &Strings<'_>, args: &[Datum], rows: &mut Rows<'_>) -> Column {
     rows.texts(|row, out| {
         let Some(s) = text.get(row) else { return Ok(false) };
-        out.push_str(s);
+        let mut pieces = Pieces::new(out);
+        pieces.append(|out| out.push_str(s))?;
         for arg in args {
-            append_text(arg, row, out);
+            pieces.append(|out| append_text(arg, row, out))?;
         }
         Ok(true)
     })

@@ -11,7 +11,7 @@ use crate::analysis::hir::BinaryOp;
 use crate::analysis::types::Kind;
 use crate::exec::batch::Column;
 use crate::exec::eval::datum::{Datum, both_valid};
-use crate::exec::eval::error::Error;
+use crate::exec::eval::error::{Error, check_size};
 use crate::exec::eval::operands::Strings;
 use crate::exec::eval::rows::Rows;
 use crate::exec::value::Value;
@@ -155,6 +155,7 @@ fn concatenate(left: &Datum, right: &Datum, rows: &mut Rows<'_>) -> Column {
     let (left, right) = (Strings::of(left), Strings::of(right));
     rows.texts(|row, out| {
         let (Some(left), Some(right)) = (left.get(row), right.get(row)) else { return Ok(false) };
+        check_size(left.len() + right.len(), left.len().max(right.len()))?;
         out.push_str(left);
         out.push_str(right);
         Ok(true)
@@ -174,7 +175,10 @@ fn of_values(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, Error> 
         (Value::Float(a), Value::Float(b)) => Value::Float(of_floats(op, *a, *b)?),
         (Value::Int(a), Value::Float(b)) => Value::Float(of_floats(op, *a as f64, *b)?),
         (Value::Float(a), Value::Int(b)) => Value::Float(of_floats(op, *a, *b as f64)?),
-        (Value::String(a), Value::String(b)) if op == BinaryOp::Add => Value::String(format!("{a}{b}")),
+        (Value::String(a), Value::String(b)) if op == BinaryOp::Add => {
+            check_size(a.len() + b.len(), a.len().max(b.len()))?;
+            Value::String(format!("{a}{b}"))
+        }
         _ => match (left.as_decimal(), right.as_decimal()) {
             (Some(a), Some(b)) => {
                 let (mantissa, scale) = decimal::compute(op, a, b)?;
