@@ -9,7 +9,7 @@ use arrow_array::types::{ArrowPrimitiveType, ByteViewType};
 use arrow_array::{Array, BooleanArray, GenericByteViewArray, PrimitiveArray, UInt8Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 
-use super::{Batch, Bitmap, Carried, Column, DecimalColumn, ListColumn, Origin, Positions, Scales, trusted_views};
+use super::{Batch, Carried, Column, DecimalColumn, ListColumn, Origin, Positions, Scales, trusted_views};
 
 impl Column {
     /// The values at `rows`, in that order; a row may stand there several times. Every row must lie inside.
@@ -28,11 +28,6 @@ impl Column {
             Column::List(a) => Column::List(take_lists(a, rows)),
             Column::Any(a) => Column::Any(take_views(a, rows)),
         }
-    }
-
-    /// The values whose bit in `keep` is set, in order; `keep` has one bit a row.
-    pub fn filter(&self, keep: &Bitmap) -> Column {
-        self.take(&keep.set_indices_u32().collect::<Vec<_>>())
     }
 }
 
@@ -60,11 +55,6 @@ impl Batch {
             carried: self.carried.take(rows),
             origin: self.origin.take(rows),
         }
-    }
-
-    /// The rows whose bit in `keep` is set, in order; `keep` has one bit a row.
-    pub fn filter(&self, keep: &Bitmap) -> Batch {
-        self.take(&keep.set_indices_u32().collect::<Vec<_>>())
     }
 }
 

@@ -1,42 +1,54 @@
 //! Text columns made row by row, each text copied: short ones into their view, others into one buffer.
 
-use arrow_array::{BinaryViewArray, StringViewArray};
-use arrow_buffer::Buffer;
+use arrow_array::BinaryViewArray;
+use arrow_buffer::{Buffer, NullBuffer};
 
-use super::{Bitmap, Column};
+use super::Column;
 
 /// A text column while it is made.
 #[derive(Debug)]
 pub struct TextColumn {
     views: Vec<u128>,
-    buffer: Vec<u8>,
+    long: Vec<u8>,
 }
 
-/// Bytes that fit a view.
+/// The most bytes of a text that stand in its view.
 const INLINE: usize = 12;
 
 impl TextColumn {
-    /// An empty column with room for some rows.
+    /// An empty column with room for so many texts.
     pub fn with_capacity(rows: usize) -> Self {
-        Self { views: Vec::with_capacity(rows), buffer: Vec::new() }
+        Self { views: Vec::with_capacity(rows), long: Vec::new() }
     }
 
-    /// Adds a row.
-    ///
-    /// # Safety
-    /// The text must be UTF-8.
+    /// Adds a part of a text; panics where it does not begin and end between characters.
     #[inline]
-    pub unsafe fn push(&mut self, text: &[u8]) {
-        let length = text.len();
+    pub fn push_part(&mut self, text: &str, start: usize, end: usize) {
+        let length = end.wrapping_sub(start);
+        let inline = length <= INLINE && text.is_char_boundary(start) && text.is_char_boundary(end);
+        match text.as_bytes().get(start..).and_then(|rest| rest.first_chunk::<16>()) {
+            Some(bytes) if inline => {
+                // A view is the length in four bytes, then the text, then zeros.
+                let kept = u128::MAX >> (8 * (INLINE - length)) & (u128::MAX << 32);
+                self.views.push((u128::from_le_bytes(*bytes) << 32) & kept | length as u128);
+            }
+            _ => self.push(&text[start..end]),
+        }
+    }
+
+    /// Adds a text.
+    #[inline]
+    pub fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
         let mut view = [0; 16];
-        view[..4].copy_from_slice(&(length as u32).to_le_bytes());
-        if length <= INLINE {
-            view[4..4 + length].copy_from_slice(text);
+        view[..4].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+        if bytes.len() <= INLINE {
+            view[4..4 + bytes.len()].copy_from_slice(bytes);
         } else {
-            let start = u32::try_from(self.buffer.len()).expect("a batch holds less than 4 GiB of text");
-            view[4..8].copy_from_slice(&text[..4]);
-            view[12..].copy_from_slice(&start.to_le_bytes());
-            self.buffer.extend_from_slice(text);
+            view[4..8].copy_from_slice(&bytes[..4]);
+            let offset = u32::try_from(self.long.len()).expect("the texts of a batch stay below 4 GB");
+            view[12..].copy_from_slice(&offset.to_le_bytes());
+            self.long.extend_from_slice(bytes);
         }
         self.views.push(u128::from_le_bytes(view));
     }
@@ -46,14 +58,12 @@ impl TextColumn {
         self.views.resize(rows.max(self.views.len()), 0);
     }
 
-    /// The column, with a bit for each row that is not null.
-    pub fn finish(self, valid: Option<Bitmap>) -> Column {
-        let buffers = if self.buffer.is_empty() { Vec::new() } else { vec![Buffer::from_vec(self.buffer)] };
-        // SAFETY: `push` makes views that are well formed and point into the one buffer, and its caller vouches for
-        // the text.
-        Column::String(unsafe {
-            StringViewArray::new_unchecked(self.views.into(), buffers.into(), valid.map(Into::into))
-        })
+    /// The column.
+    pub fn finish(self, validity: Option<NullBuffer>) -> Column {
+        let buffers = if self.long.is_empty() { Vec::new() } else { vec![Buffer::from_vec(self.long)] };
+        // SAFETY: views are made only by `push`, `push_part` and `pad`, from whole pieces of valid text, and a long
+        // one points at the bytes that were appended for it to the only buffer.
+        unsafe { Column::string_views(self.views, buffers, validity) }
     }
 }
 

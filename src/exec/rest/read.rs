@@ -61,8 +61,8 @@ fn read_texts(field: &Field, rows: &[&[u8]], cursors: &mut [usize], valid: Optio
         Kind::String => {
             let mut column = TextColumn::with_capacity(rows.len());
             // SAFETY: the bytes were written from a text column.
-            texts.for_each(|text| unsafe { column.push(text) });
-            column.finish(valid)
+            texts.for_each(|text| column.push(unsafe { std::str::from_utf8_unchecked(text) }));
+            column.finish(valid.map(Into::into))
         }
         Kind::Any | Kind::Map => {
             let is_valid = |row: usize| valid.as_ref().is_none_or(|valid| valid.value(row));
@@ -115,7 +115,7 @@ fn read_carried(rows: &[&[u8]], cursors: &mut [usize]) -> Carried {
             column.pad(row);
             valid.resize(row, false);
             // SAFETY: the bytes were written from a text column.
-            unsafe { column.push(text) };
+            column.push(unsafe { std::str::from_utf8_unchecked(text) });
             valid.push(true);
         }
     }
@@ -123,7 +123,7 @@ fn read_carried(rows: &[&[u8]], cursors: &mut [usize]) -> Carried {
         column.pad(rows.len());
         valid.resize(rows.len(), false);
         let valid = valid.contains(&false).then(|| Bitmap::from(valid));
-        match column.finish(valid) {
+        match column.finish(valid.map(Into::into)) {
             Column::String(values) => Some((id, values)),
             _ => None,
         }

@@ -1,7 +1,8 @@
 //! The loops with `unsafe` in them against their plain twins.
 
 use arrow_array::StringViewArray;
-use clinker::formats::csv::kernels::{self, Marks, Pen, Separated, Survey, Views, checked};
+use clinker::exec::batch::{Column, TextColumn};
+use clinker::formats::csv::kernels::{self, Marks, Pen, Separated, Survey, checked};
 use proptest::prelude::*;
 
 /// Text with long dull stretches, so that whole chunks hold nothing.
@@ -111,14 +112,14 @@ proptest! {
     #[test]
     fn views_hold_what_was_pushed(texts in prop::collection::vec("[a-zé]{0,16}", 0..20), cut in 0_usize..8) {
         let whole = texts.concat();
-        let (mut views, mut expected, mut at) = (Views::with_capacity(texts.len()), Vec::new(), 0);
+        let (mut views, mut expected, mut at) = (TextColumn::with_capacity(texts.len()), Vec::new(), 0);
         for text in &texts {
             let start = if text.is_char_boundary(cut.min(text.len())) { cut.min(text.len()) } else { 0 };
             views.push_part(&whole, at + start, at + text.len());
             expected.push(&text[start..]);
             at += text.len();
         }
-        let array = views.finish_array();
+        let Column::String(array) = views.finish(None) else { panic!("texts are a string column") };
         prop_assert_eq!(array.iter().map(|text| text.expect("no nulls")).collect::<Vec<_>>(), expected);
         let checked = StringViewArray::try_new(array.views().clone(), array.data_buffers().to_vec(), None);
         prop_assert!(checked.is_ok());
@@ -128,7 +129,7 @@ proptest! {
 #[test]
 fn views_are_cut_between_characters_only() {
     let cut = |start, end| {
-        std::panic::catch_unwind(|| Views::with_capacity(1).push_part("aé and some more text", start, end))
+        std::panic::catch_unwind(|| TextColumn::with_capacity(1).push_part("aé and some more text", start, end))
     };
     assert!(cut(1, 3).is_ok());
     assert!(cut(2, 3).is_err() && cut(0, 2).is_err() && cut(0, 99).is_err() && cut(3, 1).is_err());

@@ -1,19 +1,18 @@
 //! Columns of text.
 
-use super::super::kernels::Views;
 use super::fields::Fields;
-use crate::exec::batch::Column;
+use crate::exec::batch::{Column, TextColumn};
 use crate::exec::value::Value;
 
 /// Every cell as it is; an empty one is an empty text.
 pub(super) fn strings(fields: &Fields<'_>, field: usize) -> Column {
     let cells = fields.column(field, false, true);
-    let mut views = Views::with_capacity(fields.rows());
+    let mut texts = TextColumn::with_capacity(fields.rows());
     for row in 0..fields.rows() {
         let (start, end) = cells.place(row);
-        views.push_part(fields.text(), start, end);
+        texts.push_part(fields.text(), start, end);
     }
-    views.finish(None)
+    texts.finish(None)
 }
 
 /// Every cell as a text whose type is known only at run time.

@@ -7,13 +7,13 @@ pub mod checked;
 mod lanes;
 mod pen;
 mod scan;
-mod views;
+mod utf8;
 
 pub use pen::{Pen, shapes};
 #[cfg(target_arch = "x86_64")]
 pub use scan::sse2;
 pub use scan::{separators, structurals, survey};
-pub use views::{Views, valid_text};
+pub use utf8::valid_text;
 
 /// The bytes that shape a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
