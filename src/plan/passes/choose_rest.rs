@@ -7,6 +7,8 @@
 //!
 //! A cull whose failing groups are dead-lettered with their columns keeps all of them, as columns.
 
+use std::collections::BTreeSet;
+
 use super::{expr, lineage};
 use crate::analysis::hir::SinkColumnSource;
 use crate::analysis::types::Kind;
@@ -16,8 +18,9 @@ use crate::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan, R
 pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
     let buffers: Vec<OperatorId> =
         plan.operators().filter(|(_, operator)| operator.rest().is_some()).map(|(id, _)| id).collect();
+    let sources = lineage::sources_above(&plan);
     for id in buffers {
-        let shows = shows_groups(&plan, id);
+        let shows = shows_groups(&plan, id, &sources[id.0 as usize]);
         let (columns, carries) = if shows { everything(&plan, id) } else { read_below(&plan, id) };
         let form = if shows { RestForm::Row } else { form(&plan, id) };
         let rest = plan.operator_mut(id).rest_mut().expect("only buffers were kept");
@@ -26,10 +29,9 @@ pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
     plan
 }
 
-/// Whether the operator is a cull whose failing groups are written with their columns.
-fn shows_groups(plan: &PhysicalPlan, id: OperatorId) -> bool {
+/// Whether the operator, whose rows come from `sources`, is a cull whose failing groups are written with their columns.
+fn shows_groups(plan: &PhysicalPlan, id: OperatorId, sources: &BTreeSet<OperatorId>) -> bool {
     let OperatorKind::Cull(cull) = &plan.operator(id).kind else { return false };
-    let sources = &lineage::sources_above(plan)[id.0 as usize];
     let letters = &plan.dead_letters;
     let files = letters.routes.iter().filter(|(source, _)| sources.contains(source)).filter_map(|(_, file)| *file);
     letters.continue_on_error

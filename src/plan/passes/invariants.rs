@@ -123,6 +123,7 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
     physical_always(plan)?;
     stages(plan)?;
     dead_letters(plan)?;
+    let sources = lineage::sources_above(plan);
     for (id, operator) in plan.operators() {
         let label = operator.label();
         ensure(!operator.strategy.is_empty(), || format!("{label} has no strategy"))?;
@@ -130,7 +131,7 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
         ports_are_read(plan, id)?;
         reads_are_stored(plan, id)?;
         provenance(plan, id)?;
-        dead_letter_cells(plan, id)?;
+        dead_letter_cells(plan, id, &sources[id.0 as usize])?;
         distinct_consumers(plan, id)?;
         rest(plan, id)?;
     }
@@ -309,7 +310,7 @@ fn provenance(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
 }
 
 /// Where an operator's dead letters are written with their columns, those that can't be decoded again are stored.
-fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
+fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId, sources: &BTreeSet<OperatorId>) -> Result<(), Broken> {
     let operator = plan.operator(id);
     let can_fail = match &operator.kind {
         OperatorKind::Transform(transform) => expr::transform_can_fail(&transform.transform),
@@ -317,7 +318,6 @@ fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> 
         OperatorKind::Cull(cull) => expr::cull_can_fail(&cull.cull),
         _ => false,
     };
-    let sources = &lineage::sources_above(plan)[id.0 as usize];
     let routes = plan.dead_letters.routes.iter().filter(|(source, _)| sources.contains(source));
     let is_shown = routes.filter_map(|(_, file)| *file).any(|file| plan.dead_letters.files[file].include_source_row);
     if !can_fail || !is_shown {
