@@ -6,12 +6,13 @@ use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, SortOperator
 use super::Failure;
 use super::sources::Source;
 
-/// The sorts that prove a declared order, each with the source above it.
+/// The sorts behind sources that declare an order, each with the source above it: the order is to be proven.
 pub(super) fn claims(plan: &PhysicalPlan) -> impl Iterator<Item = (OperatorId, &SortOperator, OperatorId)> {
     plan.operators().filter_map(|(id, operator)| match &operator.kind {
-        OperatorKind::Sort(spec) if matches!(spec.purpose, SortPurpose::Repair | SortPurpose::MergeFiles) => {
+        OperatorKind::Sort(spec) if spec.purpose != SortPurpose::Sink => {
             let source = plan.inputs(id).first()?.0;
-            Some((id, spec, source))
+            let OperatorKind::Source(declared) = &plan.operator(source).kind else { return None };
+            (!declared.source.sort_order.is_empty()).then_some((id, spec, source))
         }
         _ => None,
     })
@@ -35,6 +36,15 @@ pub(super) fn broken(source: &Source<'_>, file: usize, row: u64) -> Result<Diagn
     )
     .label(source.operator.span, "declared here with `sort_order`")
     .help("sort the file or correct `sort_order`; `on_unsorted: error` stops the run instead"))
+}
+
+/// Whether files that are each in their declared order come out of their source in the order of the sort.
+pub(super) fn is_proven(sort: &SortOperator, files: usize) -> bool {
+    match sort.purpose {
+        SortPurpose::Repair => true,
+        SortPurpose::MergeFiles => files == 1,
+        SortPurpose::CorrelationKey | SortPurpose::Sink => false,
+    }
 }
 
 /// The stages without a sort whose order is proven: its stage is driven by the source above it. `None` where more

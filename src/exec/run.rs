@@ -19,7 +19,7 @@ use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report}
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, SortPurpose, Stage};
+use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -199,7 +199,7 @@ impl<'p> Run<'p> {
                         self.done.warnings.push(orders::broken(source, file, row)?);
                     }
                 }
-                Verdict::InOrder if spec.purpose == SortPurpose::Repair || source.files.len() == 1 => {
+                Verdict::InOrder if orders::is_proven(spec, source.files.len()) => {
                     if let Some(fewer) = orders::without_sort(&stages, sort, source.id) {
                         self.shared.skipped.insert(sort);
                         stages = fewer;

@@ -7,7 +7,7 @@
 //! replaced in both. `CASES_UPDATE=1 cargo test cases` writes what the run gave; read the difference before
 //! committing it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,7 +75,7 @@ fn run_case(source: &Path) -> Result<(), String> {
     found.retain(|name, text| before.get(name) != Some(text));
     for name in &case.dead_letters {
         if let Some(text) = found.get_mut(name) {
-            *text = normalise_dead_letters(text);
+            *text = support::settled(text);
         }
     }
     for (name, bytes) in [("stdout.txt", &output.stdout), ("stderr.txt", &output.stderr)] {
@@ -146,27 +146,6 @@ fn first_difference(expected: &str, found: &str) -> String {
         Some((number, (a, b))) => format!("line {}:\n  expected {a:?}\n  found    {b:?}", number + 1),
         None => format!("{} lines expected, {} found", expected.lines().count(), found.lines().count()),
     }
-}
-
-/// Replaces ids by `d1`, `d2`, … in order of appearance and timestamps by `T`.
-fn normalise_dead_letters(text: &str) -> String {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut ids: HashMap<String, String> = HashMap::new();
-    for (number, record) in reader.records().enumerate() {
-        let record = record.expect("a dead-letter file is CSV");
-        let row = record.iter().enumerate().map(|(column, cell)| match (number, column) {
-            (0, _) => cell.to_owned(),
-            (_, 0 | 1) => {
-                let next = format!("d{}", ids.len() + 1);
-                ids.entry(cell.to_owned()).or_insert(next).clone()
-            }
-            (_, 2) => "T".to_owned(),
-            _ => cell.to_owned(),
-        });
-        writer.write_record(row).expect("memory can be written");
-    }
-    String::from_utf8(writer.into_inner().expect("memory can be written")).expect("it was text")
 }
 
 /// Replaces what changes from run to run: durations, sizes of memory, rates.

@@ -26,6 +26,27 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// A dead-letter file without what differs from run to run: ids become `d1`, `d2`, … in order of appearance, times `T`.
+/// Ids have to increase, and every dead letter to be its own trigger.
+pub fn settled(letters: &str) -> String {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(letters.as_bytes());
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    let mut last_id = String::new();
+    for (number, record) in reader.records().enumerate() {
+        let mut fields: Vec<String> = record.expect("a dead-letter file is CSV").iter().map(str::to_owned).collect();
+        if number > 0 {
+            assert!(fields[0] > last_id, "ids increase");
+            assert_eq!(fields[1], fields[0], "every dead letter is its own trigger");
+            assert!(fields[2].ends_with('Z') && fields[2].len() == 24, "{} is a time", fields[2]);
+            let id = format!("d{number}");
+            last_id = std::mem::replace(&mut fields[0], id.clone());
+            fields.splice(1..3, [id, "T".to_owned()]);
+        }
+        writer.write_record(&fields).expect("memory can be written");
+    }
+    String::from_utf8(writer.into_inner().expect("memory can be written")).expect("it was text")
+}
+
 /// Compares `text` with the snapshot `snapshots/<name>.snap`; `name` may hold folders.
 pub fn assert_snapshot(name: &str, text: &str) {
     let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));

@@ -4,12 +4,7 @@
 //! After: each buffer says which columns it keeps, whether undeclared fields, and in which form. Where nothing but sinks
 //! that write the same bytes reads it, a row rests as those bytes; it is encoded once, while its batch is hot. Else it
 //! rests in an encoding that decodes back to columns.
-//!
-//! A cull whose failing groups are dead-lettered with their columns keeps all of them, as columns.
 
-use std::collections::BTreeSet;
-
-use super::{expr, lineage};
 use crate::analysis::hir::SinkColumnSource;
 use crate::analysis::types::Kind;
 use crate::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan, RestForm, SinkOperator};
@@ -18,30 +13,13 @@ use crate::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan, R
 pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
     let buffers: Vec<OperatorId> =
         plan.operators().filter(|(_, operator)| operator.rest().is_some()).map(|(id, _)| id).collect();
-    let sources = lineage::sources_above(&plan);
     for id in buffers {
-        let shows = shows_groups(&plan, id, &sources[id.0 as usize]);
-        let (columns, carries) = if shows { everything(&plan, id) } else { read_below(&plan, id) };
-        let form = if shows { RestForm::Row } else { form(&plan, id) };
+        let (columns, carries) = read_below(&plan, id);
+        let form = form(&plan, id);
         let rest = plan.operator_mut(id).rest_mut().expect("only buffers were kept");
         (rest.form, rest.columns, rest.carries) = (form, columns, carries);
     }
     plan
-}
-
-/// Whether the operator, whose rows come from `sources`, is a cull whose failing groups are written with their columns.
-fn shows_groups(plan: &PhysicalPlan, id: OperatorId, sources: &BTreeSet<OperatorId>) -> bool {
-    let OperatorKind::Cull(cull) = &plan.operator(id).kind else { return false };
-    let letters = &plan.dead_letters;
-    let files = letters.routes.iter().filter(|(source, _)| sources.contains(source)).filter_map(|(_, file)| *file);
-    letters.continue_on_error
-        && expr::cull_can_fail(&cull.cull)
-        && files.into_iter().any(|file| letters.files[file].include_source_row)
-}
-
-fn everything(plan: &PhysicalPlan, id: OperatorId) -> (ColumnSet, bool) {
-    let (columns, carries) = read_below(plan, id);
-    (ColumnSet::all(columns.width()), carries)
 }
 
 /// What the consumers of all ports need: columns, and whether undeclared fields.

@@ -1,7 +1,7 @@
 //! What passes ask of typed expressions: which columns one reads, and whether it can fail on a row.
 
 use crate::analysis::functions::Function;
-use crate::analysis::hir::{AggregateFunction, BinaryOp, Cull, Expr, ExprKind, Route, Statement, Transform, Variable};
+use crate::analysis::hir::{BinaryOp, Cull, Expr, ExprKind, Route, Statement, Transform, Variable};
 use crate::analysis::types::Kind;
 use crate::plan::physical::ColumnSet;
 
@@ -55,29 +55,13 @@ pub fn route_can_fail(route: &Route) -> bool {
     route.conditions.iter().any(can_fail)
 }
 
-/// Whether a row of a cull can fail on its own, or all rows of a group at once, by the same rule.
-pub fn cull_can_fail(cull: &Cull) -> bool {
-    let aggregates = cull.aggregates.iter();
-    of_aggregates(cull).any(can_fail)
-        || aggregates.clone().any(|aggregate| !aggregate_is_total(aggregate.function))
-        || cull.rules.iter().any(|rule| can_fail(&rule.predicate))
-}
-
-/// Whether the aggregate has a value or null for all rows.
-fn aggregate_is_total(function: AggregateFunction) -> bool {
-    use AggregateFunction::{Avg, Collect, Count, CountRows, Max, Min, Sum, WeightedAvg};
-    match function {
-        CountRows | Count | Min | Max | Collect => true,
-        Sum | Avg | WeightedAvg => false,
-    }
-}
-
 /// Whether every value of the kind can be a key: a NaN, an array or a map can't.
 pub fn is_key(kind: &Kind) -> bool {
     !matches!(kind, Kind::Float | Kind::Array(_) | Kind::Map | Kind::Any)
 }
 
-fn can_fail(expr: &Expr) -> bool {
+/// Whether the expression can fail on a row, by the same rule.
+pub fn can_fail(expr: &Expr) -> bool {
     any(expr, &mut |part| match &part.kind {
         ExprKind::Arithmetic { op, .. } => !arithmetic_is_total(*op, &part.ty.kind),
         ExprKind::Negate(_) => !matches!(part.ty.kind, Kind::Float | Kind::Decimal { .. }),

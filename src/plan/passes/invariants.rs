@@ -315,17 +315,12 @@ fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId, sources: &BTreeSet<Ope
     let can_fail = match &operator.kind {
         OperatorKind::Transform(transform) => expr::transform_can_fail(&transform.transform),
         OperatorKind::Route(route) => expr::route_can_fail(&route.route),
-        OperatorKind::Cull(cull) => expr::cull_can_fail(&cull.cull),
         _ => false,
     };
     let routes = plan.dead_letters.routes.iter().filter(|(source, _)| sources.contains(source));
     let is_shown = routes.filter_map(|(_, file)| *file).any(|file| plan.dead_letters.files[file].include_source_row);
     if !can_fail || !is_shown {
         return Ok(());
-    }
-    if let OperatorKind::Cull(cull) = &operator.kind {
-        let all = ColumnSet::all(cull.schema.columns.len());
-        ensure(cull.rest.columns == all, || format!("the dead letters of {} lack a column", operator.label()))?;
     }
     for (_, edge) in plan.inputs(id) {
         let mut columns = edge.provenance.origins.iter().enumerate();

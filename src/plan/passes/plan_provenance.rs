@@ -115,7 +115,7 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
         OperatorKind::Cull(cull) => {
             let keys = cull.cull.partition_by.iter().map(|column| &cull.schema.columns[*column].ty.kind);
             (
-                expr::cull_can_fail(&cull.cull) || !keys.into_iter().all(expr::is_key),
+                expr::of_aggregates(&cull.cull).any(expr::can_fail) || !keys.into_iter().all(expr::is_key),
                 expr::reads_source_variable(expr::of_aggregates(&cull.cull)),
             )
         }
@@ -140,17 +140,10 @@ fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
             plan.outputs(id).iter().flat_map(|(OperatorId(consumer), _)| uses[*consumer as usize].clone()).collect();
         let is_counted = below.contains(&IdentityUse::Summary) && !sources[id.0 as usize].is_disjoint(&counted);
         let is_read = below.contains(&IdentityUse::Failures) || below.contains(&IdentityUse::Variables);
-        let is_own = plan.dead_letters.continue_on_error && fails_at_rest(plan.operator(id));
         if let Some(rest) = plan.operator_mut(id).rest_mut() {
-            rest.identity = is_counted || is_read || is_own;
+            rest.identity = is_counted || is_read;
         }
     }
-}
-
-/// Whether rows can fail when all are in: a cull's groups, which are dead-lettered row by row. A run that stops at the
-/// first failure names the group.
-fn fails_at_rest(operator: &Operator) -> bool {
-    matches!(&operator.kind, OperatorKind::Cull(cull) if expr::cull_can_fail(&cull.cull))
 }
 
 /// The sources whose rows can be written in several stages, or lie in one buffer several times.

@@ -157,10 +157,13 @@ fn shows_rows(plan: &LogicalPlan, node: &Node) -> bool {
     let can_fail = match &node.kind {
         NodeKind::Transform(transform) => expr::transform_can_fail(transform),
         NodeKind::Route(route) => expr::route_can_fail(route),
-        NodeKind::Cull(cull) => expr::cull_can_fail(cull),
-        NodeKind::Source(_) | NodeKind::Merge(_) | NodeKind::Sort(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => {
-            false
-        }
+        // A row that a cull can't take stops the run.
+        NodeKind::Cull(_)
+        | NodeKind::Source(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Sort(_)
+        | NodeKind::Sink(_)
+        | NodeKind::Discard { .. } => false,
     };
     let errors = &plan.errors;
     let is_written = || plan.sources(&node.name).into_iter().any(|source| has_file(plan, source));

@@ -87,6 +87,22 @@ fn files_that_are_in_order_are_merged() {
     assert!(matches!(warnings.as_slice(), [one] if one.starts_with("in/b.csv, row 3:")), "{warnings:?}");
 }
 
+#[test]
+fn a_broken_order_is_found_where_a_key_wants_another() {
+    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv } }\n";
+    let keyed = |more: &str| pipeline(&format!(", correlation_key: k, sort_order: [n]{more}"), sink);
+    for (text, broken) in [("k,n\nb,1\na,2\nb,3\n", None), ("k,n\nb,3\na,2\nb,1\n", Some("in/a.csv, row 2:"))] {
+        let lab = Lab::new(&[("in/a.csv", text)]);
+        let report = lab.run(&keyed("")).expect("the run completes");
+        assert_eq!(lab.read("out.csv"), "k,n\na,2\nb,1\nb,3\n", "the key's order, then the declared one");
+        let warnings: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        assert_eq!(warnings.len(), usize::from(broken.is_some()), "{warnings:?}");
+        assert!(warnings.iter().all(|warning| warning.starts_with(broken.unwrap_or_default())), "{warnings:?}");
+        let exit = lab.run(&keyed(", on_unsorted: error")).map_err(|failure| failure.exit_code);
+        assert_eq!(exit.err(), broken.map(|_| 3));
+    }
+}
+
 /// Asks the run to stop after some questions.
 struct Impatient(AtomicUsize);
 

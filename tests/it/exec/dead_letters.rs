@@ -1,7 +1,7 @@
 //! The dead-letter file: what it shows, in which order, and the ceilings on it.
 
-use super::lab::{Lab, settled};
-use crate::support::assert_snapshot;
+use super::lab::Lab;
+use crate::support::{assert_snapshot, settled};
 
 const PARCELS: &str = r#"
 pipeline: { name: parcels }
@@ -90,7 +90,7 @@ fn reason_and_row_can_be_left_out() {
     lab.run(&bare).expect("the run completes");
     let expected = "_cxl_dlq_id,_cxl_dlq_trigger_id,_cxl_dlq_timestamp,_cxl_dlq_source_file,_cxl_dlq_source_name,\
                     _cxl_dlq_source_row,_cxl_dlq_triggering_field,_cxl_dlq_triggering_value,_cxl_dlq_stage,\
-                    _cxl_dlq_route,_cxl_dlq_trigger\nid,id,time,parcels.csv,parcels,1,id,x,source,,true\n";
+                    _cxl_dlq_route,_cxl_dlq_trigger\nd1,d1,T,parcels.csv,parcels,1,id,x,source,,true\n";
     assert_eq!(settled(&lab.read("dlq.csv")), expected);
 }
 
@@ -113,8 +113,8 @@ fn each_source_writes_to_its_own_file() {
     let lab = Lab::new(&[("a.csv", "n\n1\nx\n"), ("b.csv", "m\ny\n2\n")]);
     lab.run(&two("dlq: { path: all.csv, include_reason: false, per_source: { b: { path: b_dlq.csv } } }"))
         .expect("the run completes");
-    assert!(settled(&lab.read("all.csv")).ends_with(",_cxl_dlq_raw,n\nid,id,time,a.csv,a,2,n,x,source,,true,x,x\n"));
-    assert!(settled(&lab.read("b_dlq.csv")).ends_with(",_cxl_dlq_raw,m\nid,id,time,b.csv,b,1,m,y,source,,true,y,y\n"));
+    assert!(settled(&lab.read("all.csv")).ends_with(",_cxl_dlq_raw,n\nd1,d1,T,a.csv,a,2,n,x,source,,true,x,x\n"));
+    assert!(settled(&lab.read("b_dlq.csv")).ends_with(",_cxl_dlq_raw,m\nd1,d1,T,b.csv,b,1,m,y,source,,true,y,y\n"));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn sources_share_a_file_in_plan_order() {
     let report = lab.run(&two("dlq: { path: all.csv, include_reason: false }")).expect("the run completes");
     let all = settled(&lab.read("all.csv"));
     assert!(all.ends_with(
-        ",_cxl_dlq_raw,n,m\nid,id,time,a.csv,a,2,n,x,source,,true,x,x,\nid,id,time,b.csv,b,1,m,y,source,,true,y,,y\n"
+        ",_cxl_dlq_raw,n,m\nd1,d1,T,a.csv,a,2,n,x,source,,true,x,x,\nd2,d2,T,b.csv,b,1,m,y,source,,true,y,,y\n"
     ));
     let dead = report.outputs.iter().filter(|file| file.dead_letters).map(|file| (file.path.as_str(), file.rows));
     assert_eq!(dead.collect::<Vec<_>>(), [("all.csv", 2)]);

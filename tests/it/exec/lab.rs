@@ -145,22 +145,3 @@ impl<F: Fn() + Sync> Observer for Meddler<F> {
         }
     }
 }
-
-/// A dead-letter file without what differs from run to run: ids become `id`, a repeated one `same`, times `time`.
-pub fn settled(letters: &str) -> String {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(letters.as_bytes());
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
-    let mut last_id = String::new();
-    for (number, record) in reader.records().enumerate() {
-        let mut fields: Vec<String> = record.expect("valid").iter().map(str::to_string).collect();
-        if number > 0 {
-            assert!(fields[0] > last_id, "ids increase");
-            last_id = fields[0].clone();
-            assert_eq!(fields[1], fields[0], "every dead letter is its own trigger");
-            assert!(fields[2].ends_with('Z') && fields[2].len() == 24, "{} is a time", fields[2]);
-            fields.splice(..3, ["id", "id", "time"].map(str::to_string));
-        }
-        writer.write_record(&fields).expect("memory");
-    }
-    String::from_utf8(writer.into_inner().expect("memory")).expect("text")
-}

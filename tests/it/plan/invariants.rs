@@ -98,19 +98,6 @@ const BUFFER_BREAKS: &[(&str, Break)] = &[
         let OperatorKind::Cull(cull) = &mut plan.operator_mut(cull).kind else { unreachable!() };
         cull.decision_consumer = cull.rest.consumer;
     }),
-    ("a cull that can't show a group that fails", |plan| {
-        let cull = find(plan, "loud");
-        let nothing_read = |plan: &mut PhysicalPlan, id| {
-            plan.for_each_edge_mut(|from, _, edge| {
-                if from == id {
-                    edge.columns = ColumnSet::none(edge.columns.width());
-                }
-            });
-        };
-        nothing_read(plan, cull);
-        let rest = plan.operator_mut(cull).rest_mut().expect("it is a buffer");
-        rest.columns = ColumnSet::none(rest.columns.width());
-    }),
 ];
 
 #[test]

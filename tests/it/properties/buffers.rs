@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
-use crate::exec::lab::{Lab, settled};
+use crate::exec::lab::Lab;
+use crate::support::settled;
 
 /// A row, and the record it was.
 #[derive(Clone, PartialEq, Debug)]

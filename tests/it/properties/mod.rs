@@ -4,7 +4,8 @@ mod buffers;
 
 use proptest::prelude::*;
 
-use crate::exec::lab::{Lab, settled};
+use crate::exec::lab::Lab;
+use crate::support::settled;
 
 const PIPELINE: &str = r#"
 pipeline: { name: properties, vars: { unit: { type: int, default: 3 } } }

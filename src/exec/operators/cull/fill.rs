@@ -61,10 +61,11 @@ impl<'p> Buffer<'p> for Group<'p> {
         }
         let block = Block { groups: groups.into(), offsets: collected.chunk.offsets.as_slice().into(), order };
         let bytes = Rows::cost(&collected.packed) + block.cost();
-        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(block.groups.len(), &exceeded))?;
+        let charged = self.rows_charge.take(bytes);
+        // The rows are there already; a message about all rows counts them, too.
         self.rows.push(std::mem::take(&mut collected.packed), block.groups.len());
         self.blocks.push(block);
-        Ok(())
+        charged.map_err(|exceeded| self.does_not_fit(&exceeded))
     }
 
     fn seal(mut self: Box<Self>, _: usize) -> Result<Box<dyn Drain + 'p>, Failure> {
@@ -76,7 +77,7 @@ impl<'p> Buffer<'p> for Group<'p> {
         };
         let removed = self.decide(order.as_ref())?;
         let places = self.rows.len() * size_of::<Place>() as u64;
-        self.rows_charge.take(places).map_err(|exceeded| self.does_not_fit(0, &exceeded))?;
+        self.rows_charge.take(places).map_err(|exceeded| self.does_not_fit(&exceeded))?;
         let ports = match &order {
             Some(order) => order.ports(&self.blocks, &removed),
             None => order::by_arrival(&self.blocks, &removed),
@@ -109,7 +110,7 @@ impl Group<'_> {
     /// The rows by group, in the order that `order_by` and arrival give them.
     fn order(&mut self) -> Result<order::Order, Failure> {
         let bytes = order::Order::most_bytes(self.rows.len(), self.table.len());
-        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(0, &exceeded))?;
+        self.rows_charge.take(bytes).map_err(|exceeded| self.does_not_fit(&exceeded))?;
         let order = order::Order::new(&self.blocks, self.table.len());
         self.rows_charge.give_back(bytes - order.cost());
         Ok(order)
@@ -171,12 +172,32 @@ impl Group<'_> {
         Some(format!("its first row is row {} of {file}", origins.file_rows[0]))
     }
 
-    /// All rows and `more` don't fit.
-    fn does_not_fit(&self, more: usize, exceeded: &Exceeded) -> Failure {
-        let (rows, groups) = (self.rows.len() + more as u64, self.table.len());
-        let plural = if groups == 1 { "" } else { "s" };
-        let detail = format!("rows of all groups: {rows} rows of {groups} group{plural} so far");
+    /// The rows don't fit.
+    fn does_not_fit(&self, exceeded: &Exceeded) -> Failure {
+        let (rows, groups) = (self.rows.len(), self.table.len());
+        let detail = match self.largest() {
+            Some((group, _)) if groups == 1 => {
+                format!("one Cull correlation group [{group}] does not fit: {rows} rows so far")
+            }
+            Some((group, bytes)) => format!(
+                "rows of all groups: {rows} rows of {groups} groups so far, of which [{group}] is the largest with \
+                 {bytes} bytes"
+            ),
+            None => format!("rows of all groups: {rows} rows so far"),
+        };
         BufferContext::does_not_fit(self.operator, &detail, exceeded)
+    }
+
+    /// The name and the bytes of the group whose rows are the largest so far; the first of several.
+    fn largest(&self) -> Option<(String, u64)> {
+        let mut bytes = vec![0_u64; self.table.len()];
+        for (chunk, block) in self.blocks.iter().enumerate() {
+            for (group, offset) in block.groups.iter().zip(&block.offsets) {
+                bytes[*group as usize] += self.rows.row(Place::new(chunk as u32, *offset)).len() as u64;
+            }
+        }
+        let (group, bytes) = bytes.into_iter().enumerate().rev().max_by_key(|(_, bytes)| *bytes)?;
+        Some((text::group(self.spec, self.table.key(group as u32)), bytes))
     }
 
     fn undecided(&self, exceeded: &Exceeded) -> Failure {
