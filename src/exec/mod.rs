@@ -18,6 +18,7 @@ mod run;
 mod sources;
 mod stages;
 pub mod value;
+mod workers;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

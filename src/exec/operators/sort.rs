@@ -17,6 +17,7 @@ use crate::exec::keys::order::Prefix;
 use crate::exec::lock;
 use crate::exec::memory::Charge;
 use crate::exec::rest::{Codec, Place, Rows};
+use crate::exec::workers::on_all;
 use crate::plan::physical::{Operator, SortOperator};
 
 use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain};
@@ -249,20 +250,6 @@ fn sort_runs(runs: &mut [Vec<Entry>], tails: &Tails, threads: usize) {
         }
     };
     on_all(threads, |_| work());
-}
-
-/// Runs `work` on all workers at once, with the number of each.
-fn on_all(threads: usize, work: impl Fn(usize) + Sync) {
-    std::thread::scope(|scope| {
-        for worker in 1..threads {
-            let work = &work;
-            // The system may refuse a thread; then this one does its work.
-            if std::thread::Builder::new().spawn_scoped(scope, move || work(worker)).is_err() {
-                work(worker);
-            }
-        }
-        work(0);
-    });
 }
 
 /// The places of all entries of sorted runs, in order, in one piece for each worker.

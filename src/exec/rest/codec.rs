@@ -64,6 +64,8 @@ impl Codec {
             Form::Bytes(encoder) => encoder.encode_framed(batch, head, &mut chunk.bytes, &mut chunk.offsets)?,
             Form::Row(layout) => layout.encode(batch, head, chunk),
         }
+        // Places count in 32 bits: rather no result than that of other rows.
+        assert!(u32::try_from(chunk.bytes.len()).is_ok(), "the rows of a block stay below 4 GiB");
         if self.identity {
             self.write_identity(&batch.origin, first, chunk);
         }

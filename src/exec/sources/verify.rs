@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use crate::analysis::hir::SortKey;
 use crate::exec::keys::OrderKeys;
+use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
 use crate::formats::csv::{Block, Cutter, Index};
 use crate::plan::physical::ColumnSet;
@@ -60,15 +61,7 @@ fn file_order(
     keys.iter().for_each(|key| stored.insert(key.column));
     let decoder = FileDecoder::new(source.spec, &stored, bound.binding.clone(), Vec::new());
     let check = Check { decoder: &decoder, keys, state: Mutex::new(State::new(cutter)), observer };
-    std::thread::scope(|scope| {
-        for _ in 1..options.threads.max(1) {
-            // The system may refuse a thread; then those that there are do the work.
-            if std::thread::Builder::new().spawn_scoped(scope, || check.work()).is_err() {
-                break;
-            }
-        }
-        check.work();
-    });
+    on_all(options.threads, |_| check.work());
     let state = check.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match state {
         State { interrupted: true, .. } => Err(Failure::interrupted()),

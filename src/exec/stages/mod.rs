@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::exec::operators::{BlockResult, Pass, Tree, Unit};
 use crate::exec::rest::Place;
 use crate::exec::sources::{self, BoundFile, Source};
+use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
 use crate::formats::csv::{Block, Index};
 
@@ -68,15 +69,7 @@ pub(crate) fn run<'a, 'p>(
         finisher: Mutex::new(finisher),
         observer,
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            // The system may refuse a thread; then those that there are do the work.
-            if std::thread::Builder::new().spawn_scoped(scope, || stage.work()).is_err() {
-                break;
-            }
-        }
-        stage.work();
-    });
+    on_all(threads, |_| stage.work());
     let Stage { ring, finisher, .. } = stage;
     if ring.was_interrupted() {
         return Err(Failure::interrupted());
