@@ -224,7 +224,13 @@ fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
         [IdentityUse::Failures, IdentityUse::Variables].iter().any(|needed| edge.provenance.uses.contains(needed))
     };
     let identity = rest.identity || !outputs.iter().any(|(_, edge)| needs(edge));
-    ensure(identity, || format!("{} drops where its rows come from", operator.label()))
+    ensure(identity, || format!("{} drops where its rows come from", operator.label()))?;
+    let stage = plan.stages.iter().find(|stage| stage.driver == id);
+    let mut filled = stage.into_iter().flat_map(|stage| &stage.operators).map(|below| plan.operator(*below));
+    let asks = filled.find(|below| !rest.identity && below.rest().is_some_and(|below| below.identity));
+    ensure(asks.is_none(), || {
+        format!("{} drops where its rows come from, which a buffer below it keeps", operator.label())
+    })
 }
 
 fn ports_are_read(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {

@@ -133,7 +133,7 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
 /// Tells each buffer whether it keeps the identity of its rows.
 fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
     let sources = lineage::sources_above(plan);
-    let counted: BTreeSet<OperatorId> = counted_by_identity(plan, &sources);
+    let counted = counted_together(plan, uses, &sources, counted_by_identity(plan, &sources));
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids {
         let below: BTreeSet<IdentityUse> =
@@ -161,6 +161,32 @@ fn counted_by_identity(plan: &PhysicalPlan, sources: &[BTreeSet<OperatorId>]) ->
         }
     }
     counted
+}
+
+/// The counted sources and those whose rows meet theirs in a buffer: a buffer keeps identity of all its rows or of none,
+/// so the buffers above it have to keep it, too.
+fn counted_together(
+    plan: &PhysicalPlan,
+    uses: &[Vec<IdentityUse>],
+    sources: &[BTreeSet<OperatorId>],
+    mut counted: BTreeSet<OperatorId>,
+) -> BTreeSet<OperatorId> {
+    let is_buffer = |(id, operator): &(OperatorId, &Operator)| {
+        operator.rest().is_some() && uses[id.0 as usize].contains(&IdentityUse::Summary)
+    };
+    let buffers: Vec<_> = plan.operators().filter(is_buffer).map(|(id, _)| &sources[id.0 as usize]).collect();
+    loop {
+        let before = counted.len();
+        for above in &buffers {
+            if above.is_disjoint(&counted) {
+                continue;
+            }
+            counted.extend(above.iter());
+        }
+        if counted.len() == before {
+            return counted;
+        }
+    }
 }
 
 /// For each operator, in how many ways a source's row can reach it; more than two count as two.
