@@ -53,6 +53,11 @@ impl Arbitrator {
         self.consumers[consumer].1.fetch_sub(bytes, Ordering::Relaxed);
     }
 
+    /// The limit, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// The most that was ever reserved at once, in bytes.
     pub fn peak(&self) -> u64 {
         self.peak.load(Ordering::Relaxed)

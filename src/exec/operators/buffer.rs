@@ -17,7 +17,7 @@ use crate::exec::fault::Fault;
 use crate::exec::memory::{Arbitrator, Exceeded};
 use crate::exec::rest::{Chunk, Codec, Place, Rows};
 use crate::formats::csv::EncodeError;
-use crate::plan::physical::Operator;
+use crate::plan::physical::{Operator, OperatorKind};
 
 /// The side of a buffer that workers share while it is filled.
 pub(crate) trait Collector: Send + Sync {
@@ -135,12 +135,29 @@ pub(crate) struct BufferContext<'p> {
 }
 
 impl BufferContext<'_> {
+    /// The failure of a buffer of which the rows that come of one block take `bytes`, if that can't go on: they pass the
+    /// memory limit on their own, or are more than a chunk can address. Where they are few enough to be finished, the
+    /// buffer itself refuses them and knows more to say.
+    pub fn block_does_not_fit(operator: &Operator, bytes: usize, limit: u64) -> Option<Failure> {
+        const FEW: u64 = 64 << 20;
+        let most = limit.min(u64::from(u32::MAX));
+        let detail = match most < limit {
+            true => "rows made of one block of the input, which can't take more than 4 GiB",
+            false => "rows made of one block of the input",
+        };
+        let exceeded = Exceeded { used: bytes as u64, limit: most, holders: Vec::new() };
+        (bytes as u64 > most.max(FEW)).then(|| Self::does_not_fit(operator, detail, &exceeded))
+    }
+
     /// The failure of a buffer that doesn't fit the memory limit: E310, naming what would overrun it.
     pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded) -> Failure {
         let Exceeded { used, limit, holders } = exceeded;
         let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
-        let mut diagnostic = Diagnostic::error(Code::E310, message)
-            .label(operator.span, "all rows are held here until the last has come");
+        let place = match operator.kind {
+            OperatorKind::Park(_) => "the rows of an input wait here until those of an earlier one are through",
+            _ => "all rows are held here until the last has come",
+        };
+        let mut diagnostic = Diagnostic::error(Code::E310, message).label(operator.span, place);
         for (name, held) in holders {
             diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
         }

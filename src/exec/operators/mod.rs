@@ -51,6 +51,8 @@ pub(crate) struct Tree<'p> {
     pub turnstiles: Vec<Arc<Turnstile<'p>>>,
     /// Most rows of a batch.
     pub batch_size: u32,
+    /// The memory limit, in bytes.
+    pub limit: u64,
     /// Whether it is noted which rows a sink got, as a row may be written more than once.
     pub marks_rows: bool,
 }
@@ -192,6 +194,7 @@ impl<'p> Tree<'p> {
             slots: Vec::new(),
             turnstiles: Vec::new(),
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
+            limit: shared.arbitrator.limit(),
             marks_rows: false,
         };
         for &id in &stage.operators {

@@ -11,7 +11,7 @@ use crate::exec::rest::Place;
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 
-use super::buffer::{CollectError, Collector};
+use super::buffer::{BufferContext, CollectError, Collector};
 use super::distinct::Gate;
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
@@ -193,6 +193,11 @@ impl<'a, 'p> Pass<'a, 'p> {
             Ok(admitted) => {
                 self.result.counts[at].filtered += admitted.filtered as u64;
                 self.reject(at, batch, &admitted.faults);
+                let (tree, bytes) = (self.tree, self.result.collected[slot].chunk.bytes.len());
+                // Said at once: the block might go on to make more than the machine can hold.
+                if let Some(failure) = BufferContext::block_does_not_fit(tree.nodes[at].operator, bytes, tree.limit) {
+                    self.stop(batch.origin.positions.at(batch.rows - 1), at, || failure);
+                }
             }
             Err(CollectError::Unwritable(error)) => self.unwritable(at, batch, &error),
             Err(CollectError::Data(row, failure)) => {

@@ -79,6 +79,11 @@ impl Rows {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// What all rows take, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.len() as u64).sum()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

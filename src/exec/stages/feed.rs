@@ -79,14 +79,18 @@ pub(super) struct Slices {
 
 /// Most rows of a slice.
 const MOST: u64 = 16 * 1024;
+/// How many times as large as a block of text the rows of a slice may be.
+const EXPANSION: u64 = 8;
 /// Bytes of a row by which the size of text blocks becomes one of slices.
 const TYPICAL_ROW: u64 = 12;
 
 impl Slices {
-    /// Slices of a buffer with these rows in its ports, as large as suits blocks of `block_size` bytes.
-    pub fn new(ports: Vec<u64>, block_size: usize) -> Self {
-        let size = (block_size as u64 / TYPICAL_ROW).clamp(1, MOST);
-        Self { ports, port: 0, start: 0, next_index: 0, size }
+    /// Slices of a buffer as large as suits blocks of `block_size` bytes: of long rows there are few in a slice.
+    pub fn new(drain: &dyn Drain, block_size: usize) -> Self {
+        let rows = drain.rows();
+        let row = (rows.bytes() / rows.len().max(1) / EXPANSION).max(TYPICAL_ROW);
+        let size = (block_size as u64 / row).clamp(1, MOST);
+        Self { ports: drain.ports(), port: 0, start: 0, next_index: 0, size }
     }
 
     fn next(&mut self) -> Option<Slice> {

@@ -58,7 +58,7 @@ pub(crate) fn run<'a, 'p>(
     let threads = options.threads.max(1);
     let feed = match driver {
         Driver::Source(source) => Feed::Text(sources::Feed::new(source, files, options.block_size)),
-        Driver::Buffer(drain, _) => Feed::Slices(Slices::new(drain.ports(), options.block_size)),
+        Driver::Buffer(drain, _) => Feed::Slices(Slices::new(drain, options.block_size)),
     };
     let stage = Stage {
         tree,
