@@ -191,7 +191,7 @@ impl<'p> Run<'p> {
         let mut stages = self.plan.stages.clone();
         for (sort, spec, source) in orders::claims(self.plan) {
             let Some(position) = self.sources.iter().position(|other| other.id == source) else { continue };
-            let (source, files) = (&self.sources[position], &self.files[position]);
+            let (source, files) = (&self.sources[position], &mut self.files[position]);
             let keys = &source.spec.source.sort_order;
             match sources::verify(source, files, keys, self.options, self.observer)? {
                 Verdict::Broken(files) => {
@@ -199,13 +199,15 @@ impl<'p> Run<'p> {
                         self.done.warnings.push(orders::broken(source, file, row)?);
                     }
                 }
-                Verdict::InOrder if orders::is_proven(spec, source.files.len()) => {
+                Verdict::InOrder(stamps) if orders::is_proven(spec, source.files.len()) => {
                     if let Some(fewer) = orders::without_sort(&stages, sort, source.id) {
                         self.shared.skipped.insert(sort);
+                        let proven = files.iter_mut().zip(stamps);
+                        proven.for_each(|(file, stamp)| file.proven = Some(stamp));
                         stages = fewer;
                     }
                 }
-                Verdict::InOrder | Verdict::Unknown => {}
+                Verdict::InOrder(_) | Verdict::Unknown => {}
             }
         }
         Ok(stages)

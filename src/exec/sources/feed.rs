@@ -9,7 +9,7 @@ use crate::formats::csv::{Binding, Block, Cutter, Decoded, Decoder, Index};
 use crate::plan::physical::{ColumnSet, SourceOperator};
 
 use super::Source;
-use super::open::{BoundFile, read_failure, reopen};
+use super::open::{BoundFile, Watch, read_failure, reopen};
 
 /// What decodes the blocks of one file.
 pub(crate) struct FileDecoder {
@@ -89,11 +89,18 @@ pub(crate) struct Ticket {
     pub decoder: Arc<FileDecoder>,
 }
 
+/// The file that is being cut.
+struct Opened {
+    cutter: Cutter,
+    decoder: Arc<FileDecoder>,
+    watch: Option<Watch>,
+}
+
 /// Cuts the files of one source into blocks.
 pub(crate) struct Feed<'a, 'p> {
     source: &'a Source<'p>,
     files: Vec<BoundFile>,
-    open: Option<(Cutter, Arc<FileDecoder>)>,
+    open: Option<Opened>,
     next_file: usize,
     next_index: u64,
     next_row: u64,
@@ -123,12 +130,15 @@ impl<'a, 'p> Feed<'a, 'p> {
             if self.open.is_none() && !self.open_next()? {
                 return Ok(None);
             }
-            let Some((cutter, decoder)) = &mut self.open else { return Ok(None) };
+            let Some(Opened { cutter, decoder, watch }) = &mut self.open else { return Ok(None) };
             let file = self.next_file - 1;
             let filled = cutter.next_block(block);
             if filled.map_err(|error| read_failure(self.source, &self.source.files[file], &error))? {
                 let decoder = Arc::clone(decoder);
                 return Ok(Some(self.ticket(file as u32, block, decoder)));
+            }
+            if let Some(watch) = watch {
+                watch.check(self.source, &self.source.files[file])?;
             }
             self.open = None;
         }
@@ -143,8 +153,8 @@ impl<'a, 'p> Feed<'a, 'p> {
 
     fn open_next(&mut self) -> Result<bool, Failure> {
         let Some(bound) = self.files.get_mut(self.next_file) else { return Ok(false) };
-        let cutter = match bound.opened.take() {
-            Some(cutter) => cutter,
+        let (cutter, watch) = match bound.opened.take() {
+            Some(cutter) => (cutter, None),
             None => reopen(self.source, &self.source.files[self.next_file], bound, self.block_size)?,
         };
         let decoder = FileDecoder::new(
@@ -153,7 +163,7 @@ impl<'a, 'p> Feed<'a, 'p> {
             bound.binding.clone(),
             std::mem::take(&mut bound.carried),
         );
-        self.open = Some((cutter, Arc::new(decoder)));
+        self.open = Some(Opened { cutter, decoder: Arc::new(decoder), watch });
         self.next_file += 1;
         Ok(true)
     }

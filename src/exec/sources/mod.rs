@@ -7,6 +7,7 @@ mod feed;
 mod listing;
 mod matcher;
 mod open;
+mod stamp;
 mod verify;
 
 pub(crate) use feed::{Feed, Ticket};

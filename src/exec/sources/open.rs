@@ -9,6 +9,7 @@ use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::exec::Failure;
 use crate::formats::csv::{Binding, BindingError, Cutter, ReadError, bind};
 
+use super::stamp::Stamp;
 use super::{Source, SourceFile};
 
 /// The names of undeclared fields, interned for the run.
@@ -54,6 +55,8 @@ pub(crate) struct BoundFile {
     pub binding: Binding,
     /// The ids of the extra fields, in the order of the binding; empty unless they are carried.
     pub carried: Vec<u32>,
+    /// What the file looked like when its order was proven, where its rows are read on the strength of that.
+    pub proven: Option<Stamp>,
     /// The opened file, for a pipe: it can't be opened a second time.
     pub opened: Option<Cutter>,
 }
@@ -101,7 +104,7 @@ fn open_file(
         true => binding.extra.iter().map(|(_, name)| names.id(name)).collect(),
         false => Vec::new(),
     };
-    Ok(BoundFile { header, binding, carried, opened: pipe.then_some(cutter) })
+    Ok(BoundFile { header, binding, carried, proven: None, opened: pipe.then_some(cutter) })
 }
 
 /// Opens a file again, to read its rows. What it binds to must still hold: in the meantime another program may have
@@ -111,17 +114,47 @@ pub(super) fn reopen(
     file: &SourceFile,
     bound: &BoundFile,
     block_size: usize,
-) -> Result<Cutter, Failure> {
-    let (cutter, header) = cutter(source, file, block_size)?;
+) -> Result<(Cutter, Option<Watch>), Failure> {
+    let opened = open(source, file)?;
+    let watch = match &bound.proven {
+        Some(proven) => Some(Watch::new(source, file, &opened, proven.clone())?),
+        None => None,
+    };
+    let (cutter, header) = cut(source, file, opened, block_size)?;
     if header == bound.header && cutter.width().is_none_or(|width| width == bound.binding.width) {
-        return Ok(cutter);
+        return Ok((cutter, watch));
     }
-    let message = format!("{} was changed during the run: it has other columns than when the run began", file.display);
-    Err(failure(
+    Err(changed(source, file, "it has other columns than when the run began"))
+}
+
+/// A file whose order was proven by an earlier look at it.
+pub(super) struct Watch {
+    file: File,
+    proven: Stamp,
+}
+
+impl Watch {
+    fn new(source: &Source<'_>, file: &SourceFile, opened: &File, proven: Stamp) -> Result<Self, Failure> {
+        let handle = opened.try_clone().map_err(|error| read_failure(source, file, &ReadError::Io(error)))?;
+        let watch = Self { file: handle, proven };
+        watch.check(source, file)?;
+        Ok(watch)
+    }
+
+    /// Fails if the file isn't the one any more that was looked at: what was proven doesn't hold for it.
+    pub fn check(&self, source: &Source<'_>, file: &SourceFile) -> Result<(), Failure> {
+        let now = Stamp::of_file(&self.file).map_err(|error| read_failure(source, file, &ReadError::Io(error)))?;
+        if now == self.proven { Ok(()) } else { Err(changed(source, file, "its order was checked before that")) }
+    }
+}
+
+fn changed(source: &Source<'_>, file: &SourceFile, how: &str) -> Failure {
+    let message = format!("{} was changed during the run: {how}", file.display);
+    failure(
         Diagnostic::error(Code::E395, message)
             .label(file.span, format!("read by source `{}`", source.operator.name))
             .help("run again when nothing else writes the file"),
-    ))
+    )
 }
 
 /// Opens a file for reading and skips its header.
@@ -130,9 +163,21 @@ pub(super) fn cutter(
     file: &SourceFile,
     block_size: usize,
 ) -> Result<(Cutter, Option<Vec<String>>), Failure> {
-    let opened = File::open(&file.path).map_err(ReadError::Io);
-    let reader = opened.map(|file| Box::new(file) as Box<dyn Read + Send>);
-    let cutter = reader.and_then(|reader| Cutter::open(reader, &source.spec.source.csv, block_size));
+    cut(source, file, open(source, file)?, block_size)
+}
+
+fn open(source: &Source<'_>, file: &SourceFile) -> Result<File, Failure> {
+    File::open(&file.path).map_err(|error| read_failure(source, file, &ReadError::Io(error)))
+}
+
+fn cut(
+    source: &Source<'_>,
+    file: &SourceFile,
+    opened: File,
+    block_size: usize,
+) -> Result<(Cutter, Option<Vec<String>>), Failure> {
+    let reader = Box::new(opened) as Box<dyn Read + Send>;
+    let cutter = Cutter::open(reader, &source.spec.source.csv, block_size);
     cutter.map_err(|error| read_failure(source, file, &error))
 }
 

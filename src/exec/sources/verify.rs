@@ -12,12 +12,13 @@ use crate::plan::physical::ColumnSet;
 
 use super::feed::FileDecoder;
 use super::open::{BoundFile, cutter};
+use super::stamp::Stamp;
 use super::{Source, SourceFile};
 
 /// What the first pass found out about the files of a source.
 pub(crate) enum Verdict {
-    /// All are in order.
-    InOrder,
+    /// All are in order, if they still look like this when they are read again.
+    InOrder(Vec<Stamp>),
     /// Some are not: for each, its position among the source's files and the first record that should have come
     /// earlier, by its number in the file.
     Broken(Vec<(usize, u64)>),
@@ -33,15 +34,17 @@ pub(crate) fn verify(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Verdict, Failure> {
-    let mut broken = Vec::new();
+    let (mut broken, mut stamps) = (Vec::new(), Vec::new());
     for (position, (file, bound)) in source.files.iter().zip(files).enumerate() {
         if bound.opened.is_some() {
             return Ok(Verdict::Unknown);
         }
+        let Ok(stamp) = Stamp::of_path(&file.path) else { return Ok(Verdict::Unknown) };
+        stamps.push(stamp);
         let Ok(order) = file_order(source, file, bound, keys, options, observer)? else { return Ok(Verdict::Unknown) };
         broken.extend(order.map(|row| (position, row)));
     }
-    Ok(if broken.is_empty() { Verdict::InOrder } else { Verdict::Broken(broken) })
+    Ok(if broken.is_empty() { Verdict::InOrder(stamps) } else { Verdict::Broken(broken) })
 }
 
 /// A file that can't be read to its end.

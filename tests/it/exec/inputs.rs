@@ -68,6 +68,24 @@ fn a_file_that_gets_other_columns_during_the_run_stops_it() {
     }
 }
 
+/// What was proven about a file doesn't hold for what is written into it later.
+#[test]
+fn a_file_that_changes_after_its_order_was_checked_stops_the_run() {
+    let pipeline = "pipeline: { name: p }\nnodes:\n  - { type: source, name: s, config: { type: csv, path: in.csv, sort_order: [ x ], \
+                    schema: [ { name: x, type: int } ] } }\n  - { type: sink, name: o, input: s, config: { type: csv, path: \
+                    out.csv } }\n";
+    for changed in ["x\n1\n2\n3\n4\n0\n", "x\n1\n2\n3\n"] {
+        let lab = Lab::new(&[("in.csv", "x\n1\n2\n3\n4\n")]);
+        let meddle = Meddler::new(|| lab.write("in.csv", changed));
+        let options = Options { threads: 1, block_size: 2, ..lab.options.clone() };
+        let failure = exec::run(&lab.compile(pipeline).0, &options, &meddle).expect_err("stops");
+        assert_eq!(failure.exit_code, 4);
+        let message = failure.diagnostic.expect("a reason").message;
+        assert_eq!(message, "in.csv was changed during the run: its order was checked before that");
+        assert_eq!(lab.names(), ["in.csv"]);
+    }
+}
+
 /// Names that aren't text are names like others, two that look alike are two files, and links count as what they lead
 /// to, but for `**`, which could go round in a circle.
 #[test]
