@@ -140,9 +140,10 @@ impl BufferContext<'_> {
     /// buffer itself refuses them and knows more to say.
     pub fn block_does_not_fit(operator: &Operator, bytes: usize, limit: u64) -> Option<Failure> {
         const FEW: u64 = 64 << 20;
-        let most = limit.min(u64::from(u32::MAX));
+        // Half of what a chunk can address: the next batch still fits.
+        let most = limit.min(2 << 30);
         let detail = match most < limit {
-            true => "rows made of one block of the input, which can't take more than 4 GiB",
+            true => "rows made of one block of the input, which can't take more than 2 GiB",
             false => "rows made of one block of the input",
         };
         let exceeded = Exceeded { used: bytes as u64, limit: most, holders: Vec::new() };
