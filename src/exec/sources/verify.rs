@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use crate::analysis::hir::SortKey;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::keys::OrderKeys;
 use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
@@ -37,6 +38,9 @@ pub(crate) fn verify(
     let (mut broken, mut stamps) = (Vec::new(), Vec::new());
     for (position, (file, bound)) in source.files.iter().zip(files).enumerate() {
         if bound.opened.is_some() {
+            if source.spec.source.unsorted_is_error {
+                return Err(unprovable(source, file));
+            }
             return Ok(Verdict::Unknown);
         }
         let Ok(stamp) = Stamp::of_path(&file.path) else { return Ok(Verdict::Unknown) };
@@ -45,6 +49,16 @@ pub(crate) fn verify(
         broken.extend(order.map(|row| (position, row)));
     }
     Ok(if broken.is_empty() { Verdict::InOrder(stamps) } else { Verdict::Broken(broken) })
+}
+
+/// A pipe whose order is asked to be proven: that can't be done before its rows are used.
+fn unprovable(source: &Source<'_>, file: &SourceFile) -> Failure {
+    let message =
+        format!("{} can be read only once, so its order can't be checked before its rows are used", file.display);
+    let diagnostic = Diagnostic::error(Code::E366, message)
+        .label(source.operator.span, "declared here with `on_unsorted: error`")
+        .help("write it into a file first, or let its rows be sorted with `on_unsorted: warn`");
+    Failure::new(diagnostic, 3)
 }
 
 /// A file that can't be read to its end.

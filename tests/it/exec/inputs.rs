@@ -196,6 +196,25 @@ fn columns_without_a_header_are_numbered() {
     assert_eq!(lab.read("out.csv"), "n,file,row,col_1,col_2\n1,a.csv,1,x,y\n2,a.csv,2,z,\n");
 }
 
+/// The order of a pipe can't be checked in a first pass: its rows are sorted, unless that is refused.
+#[test]
+fn the_order_of_a_pipe_is_made_or_refused() {
+    for (unsorted, expected) in [("warn", Ok("n\n1\n2\n3\n")), ("error", Err(3))] {
+        let lab = Lab::new(&[]);
+        let pipe = lab.path("pipe.csv");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+        let pipeline = format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - {{ type: source, name: s, config: {{ type: csv, path: pipe.csv, sort_order: \
+             [ n ], on_unsorted: {unsorted}, schema: [ {{ name: n, type: int }} ] }} }}\n  - {{ type: sink, name: o, input: \
+             s, config: {{ type: csv, path: out.csv }} }}\n"
+        );
+        let writer = std::thread::spawn(move || std::fs::write(pipe, "n\n3\n1\n2\n"));
+        let done = lab.run(&pipeline).map(|_| lab.read("out.csv")).map_err(|failure| failure.exit_code);
+        writer.join().expect("no panic").expect("written");
+        assert_eq!(done, expected.map(str::to_owned), "{unsorted}");
+    }
+}
+
 #[test]
 fn a_pipe_is_read_once() {
     let lab = Lab::new(&[]);
