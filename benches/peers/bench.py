@@ -81,6 +81,9 @@ def run_job(job, rounds):
     samples = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, command in contenders.items():
+            # Every run starts from the same state: freeing the file of the run before is nobody's work.
+            for stale in outputs(name):
+                stale.unlink()
             samples[name].append(measure(command))
     medians = {name: [statistics.median(column) for column in zip(*runs)] for name, runs in samples.items()}
     print(f"\n## {job}: {rows:,} rows of {columns} columns written, median of {rounds}\n")
