@@ -38,15 +38,13 @@ pub(super) struct Group<'p> {
 pub(super) struct Block {
     /// The group of each.
     pub groups: Box<[u32]>,
-    /// Where each begins in the chunk.
-    pub offsets: Box<[u32]>,
     /// What they are ordered by within their group, a piece for each batch.
     pub order: Vec<OrderKeys>,
 }
 
 impl Block {
     fn cost(&self) -> u64 {
-        let rows = self.groups.len() * 2 * size_of::<u32>();
+        let rows = self.groups.len() * size_of::<u32>();
         (size_of::<Self>() + rows) as u64 + self.order.iter().map(OrderKeys::cost).sum::<u64>()
     }
 }
@@ -59,7 +57,7 @@ impl<'p> Buffer<'p> for Group<'p> {
             self.admit(&batch, &mut groups).map_err(|exceeded| self.undecided(&exceeded))?;
             order.extend(batch.order);
         }
-        let block = Block { groups: groups.into(), offsets: collected.chunk.offsets.as_slice().into(), order };
+        let block = Block { groups: groups.into(), order };
         let bytes = Rows::cost(&collected.packed) + block.cost();
         let charged = self.rows_charge.take(bytes);
         // The rows are there already; a message about all rows counts them, too.
@@ -77,11 +75,14 @@ impl<'p> Buffer<'p> for Group<'p> {
         };
         let removed = self.decide(order.as_ref())?;
         let places = self.rows.len() * size_of::<Place>() as u64;
-        self.rows_charge.take(places).map_err(|exceeded| self.does_not_fit(&exceeded))?;
+        // An order that was asked for is made from a list of all places.
+        let listed = if order.is_some() { places } else { 0 };
+        self.rows_charge.take(places + listed).map_err(|exceeded| self.does_not_fit(&exceeded))?;
         let ports = match &order {
-            Some(order) => order.ports(&self.blocks, &removed),
-            None => order::by_arrival(&self.blocks, &removed),
+            Some(order) => order.ports(&self.rows, &removed),
+            None => order::by_arrival(&self.rows, &self.blocks, &removed),
         };
+        self.rows_charge.give_back(listed);
         self.rows_charge.give_back(self.blocks.iter().map(Block::cost).sum());
         self.rows_charge.give_back(order.map_or(0, |order| order.cost()));
         Ok(Box::new(Culled { rows: self.rows, ports, _charge: self.rows_charge }))
@@ -163,11 +164,11 @@ impl Group<'_> {
     /// Where the first row of a group came from, if that is known.
     fn first_row(&self, group: u32) -> Option<String> {
         let mut blocks = self.blocks.iter().enumerate();
-        let (chunk, offset) = blocks.find_map(|(chunk, block)| {
+        let place = blocks.find_map(|(chunk, block)| {
             let row = block.groups.iter().position(|other| *other == group)?;
-            Some((chunk as u32, block.offsets[row]))
+            self.rows.chunk_places(chunk as u32).nth(row)
         })?;
-        let origins = self.codec.origins(&[self.rows.row(Place::new(chunk, offset))])?;
+        let origins = self.codec.origins(&[self.rows.row(place)])?;
         let file = &self.constants.source_files[origins.sources[0] as usize][origins.files[0] as usize];
         Some(format!("its first row is row {} of {file}", origins.file_rows[0]))
     }
@@ -192,8 +193,8 @@ impl Group<'_> {
     fn largest(&self) -> Option<(String, u64)> {
         let mut bytes = vec![0_u64; self.table.len()];
         for (chunk, block) in self.blocks.iter().enumerate() {
-            for (group, offset) in block.groups.iter().zip(&block.offsets) {
-                bytes[*group as usize] += self.rows.row(Place::new(chunk as u32, *offset)).len() as u64;
+            for (group, place) in block.groups.iter().zip(self.rows.chunk_places(chunk as u32)) {
+                bytes[*group as usize] += self.rows.row(place).len() as u64;
             }
         }
         let (group, bytes) = bytes.into_iter().enumerate().rev().max_by_key(|(_, bytes)| *bytes)?;

@@ -32,7 +32,7 @@ impl Drain for Culled<'_> {
 }
 
 /// The rows of kept and of removed groups: groups as they were first seen, rows as they came.
-pub(super) fn by_arrival(blocks: &[Block], removed: &Bitmap) -> [Vec<Place>; 2] {
+pub(super) fn by_arrival(rows: &Rows, blocks: &[Block], removed: &Bitmap) -> [Vec<Place>; 2] {
     let counts = counts(blocks, removed.len());
     let mut ends = [0, 0];
     // For each group, where the next of its rows goes in its port.
@@ -44,9 +44,9 @@ pub(super) fn by_arrival(blocks: &[Block], removed: &Bitmap) -> [Vec<Place>; 2] 
     }
     let mut ports = ends.map(|end| vec![Place::new(0, 0); end]);
     for (chunk, block) in blocks.iter().enumerate() {
-        for (group, offset) in block.groups.iter().zip(&block.offsets) {
+        for (group, place) in block.groups.iter().zip(rows.chunk_places(chunk as u32)) {
             let group = *group as usize;
-            ports[usize::from(removed.value(group))][cursors[group]] = Place::new(chunk as u32, *offset);
+            ports[usize::from(removed.value(group))][cursors[group]] = place;
             cursors[group] += 1;
         }
     }
@@ -117,18 +117,14 @@ impl Order {
     }
 
     /// The rows of kept and of removed groups.
-    pub fn ports(&self, blocks: &[Block], removed: &Bitmap) -> [Vec<Place>; 2] {
-        let starts: Vec<usize> =
-            blocks.iter().scan(0, |start, block| Some(std::mem::replace(start, *start + block.groups.len()))).collect();
-        let place = |row: u32| {
-            let chunk = starts.partition_point(|start| *start <= row as usize) - 1;
-            Place::new(chunk as u32, blocks[chunk].offsets[row as usize - starts[chunk]])
-        };
+    pub fn ports(&self, rows: &Rows, removed: &Bitmap) -> [Vec<Place>; 2] {
+        let mut places = Vec::with_capacity(rows.len() as usize);
+        rows.places(0..rows.len(), &mut places);
         let mut ports = [Vec::new(), Vec::new()];
         let mut start = 0;
         for (group, &end) in self.ends.iter().enumerate() {
             let port = &mut ports[usize::from(removed.value(group))];
-            port.extend(self.rows[start as usize..end as usize].iter().map(|row| place(*row)));
+            port.extend(self.rows[start as usize..end as usize].iter().map(|row| places[*row as usize]));
             start = end;
         }
         ports
