@@ -39,7 +39,7 @@ pub struct Options {
     pub batch_id: Option<String>,
     /// Overwrite outputs in spite of `if_exists: error`.
     pub force: bool,
-    /// Folder for spill files; the system's default if `None`.
+    /// Folder for what a run puts aside on disk; beside the first output if `None`.
     pub spill_dir: Option<PathBuf>,
     /// Bytes of text in a block; never changes output.
     pub block_size: usize,

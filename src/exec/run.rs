@@ -76,7 +76,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
-    let spool = Spool::new(&spool_folder(options, &destinations), &id.simple().to_string());
+    let spool = Spool::new(spool_folder(options, &destinations));
     let shared = shared(plan, &sources, &mut names, constants, &arbitrator);
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
     let mut run =

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
@@ -13,7 +13,7 @@ use super::{LetterFile, LetterRow};
 
 /// Dead letters that wait for their turn.
 pub(crate) struct Spool {
-    path: PathBuf,
+    folder: PathBuf,
     file: Option<BufWriter<File>>,
     length: u64,
     entries: Vec<Entry>,
@@ -29,10 +29,10 @@ struct Entry {
 }
 
 impl Spool {
-    /// An empty spool; its file, made when the first dead letter comes, is in `folder`. `run` is unique to the run.
-    pub fn new(folder: &Path, run: &str) -> Self {
-        let path = folder.join(format!(".clinker-{run}.letters"));
-        Self { path, file: None, length: 0, entries: Vec::new() }
+    /// An empty spool; its file, made when the first dead letter comes, is in `folder`. It has no name there, so that
+    /// the system takes it away however the run ends.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder, file: None, length: 0, entries: Vec::new() }
     }
 
     /// Puts a dead letter of a row at an operator aside: it belongs into file number `file`.
@@ -64,21 +64,13 @@ impl Spool {
 
     fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
         if self.file.is_none() {
-            let file = File::options().read(true).write(true).create_new(true).open(&self.path)?;
-            self.file = Some(BufWriter::new(file));
+            self.file = Some(BufWriter::new(tempfile::tempfile_in(&self.folder)?));
         }
         Ok(self.file.as_mut().expect("it was just opened"))
     }
 
     fn failure(&self, error: &io::Error) -> Failure {
-        let message = format!("{} can't hold the dead letters until they are in order: {error}", self.path.display());
+        let message = format!("{} can't hold the dead letters until they are in order: {error}", self.folder.display());
         Failure::new(Diagnostic::error(Code::E394, message), 4)
-    }
-}
-
-impl Drop for Spool {
-    fn drop(&mut self) {
-        // Best effort: only this run knows the name.
-        let _ = std::fs::remove_file(&self.path);
     }
 }
