@@ -134,6 +134,11 @@ impl Schema {
         &self.columns[..hidden.unwrap_or(self.columns.len())]
     }
 
+    /// The hidden columns of correlation keys, with their positions.
+    pub fn keys(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.hidden().filter(|(_, column)| column.is_key())
+    }
+
     /// The hidden columns, with their positions.
     pub fn hidden(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().skip(self.visible().len())
@@ -149,11 +154,21 @@ pub struct Column {
     pub ty: Type,
     /// Where it was declared or last emitted.
     pub span: Span,
-    /// Whether it is an engine column that no name in the file can mean: a correlation key's `$ck.<field>`, which
-    /// holds what the key's column held when the row was read. Hidden columns stand behind all others, and travel
-    /// through every node.
+    /// Whether it is an engine column that no plain name in the file can mean: a correlation key's `$ck.<field>`, which
+    /// holds what the key's column held when the row was read, or a reshape's stamp `$meta.<stamp>`. Hidden columns
+    /// stand behind all others, and travel through every node.
     pub hidden: bool,
 }
+
+impl Column {
+    /// Whether it is a correlation key's hidden column.
+    pub fn is_key(&self) -> bool {
+        self.hidden && self.name.starts_with(KEY_PREFIX)
+    }
+}
+
+/// What the names of a correlation key's hidden columns begin with.
+pub const KEY_PREFIX: &str = "$ck.";
 
 /// What a node does.
 #[derive(Clone, PartialEq, Debug)]
@@ -168,6 +183,10 @@ pub enum NodeKind {
     Merge(Merge),
     /// Sets whole groups aside.
     Cull(Cull),
+    /// Makes one row of each group.
+    Aggregate(Aggregation),
+    /// Rewrites rows of a group and adds new ones.
+    Reshape(Reshape),
     /// Writes a file.
     Sink(Sink),
 }
@@ -231,6 +250,96 @@ pub struct CullRule {
     pub predicate: Expr,
     /// Where the predicate stands.
     pub span: Span,
+}
+
+/// An aggregate node. Its one port has the columns of `results`.
+///
+/// Two programs stand around the grouping. `rows` runs on every input row; its output columns are those of the key, then
+/// the arguments of the aggregates. `results` runs on one row a group; its input columns are those of the key, then the
+/// results of the aggregates.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Aggregation {
+    /// Filters and lets, then an emit for each argument. Its output has the `key` columns in front, each a column of
+    /// the input, then the emits. It has no validations and no `distinct`.
+    pub rows: Transform,
+    /// The schema of what `rows` gives. Its hidden columns, which are keys, stand behind those of `group_by`, in front
+    /// of the arguments.
+    pub grouped: Arc<Schema>,
+    /// How many columns the key has: those of `group_by`, then the hidden correlation keys that `group_by` covers.
+    pub key: usize,
+    /// The aggregates that `results` reads. Their arguments are columns of `grouped`.
+    pub aggregates: Vec<Aggregate>,
+    /// The emits over a group. Nothing but emits stands in it.
+    pub results: Transform,
+    /// The schema that `results` reads: the key, then one column for each aggregate.
+    pub groups: Arc<Schema>,
+    /// How it is asked to work.
+    pub strategy: AggregateStrategy,
+    /// Where `strategy` stands, or the node's name.
+    pub strategy_span: Span,
+}
+
+/// How an aggregate is asked to work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AggregateStrategy {
+    /// It streams where its input is proven to be in the order of its key, and hashes otherwise.
+    #[default]
+    Auto,
+    /// A table of all groups.
+    Hash,
+    /// One group at a time; an error (E151) where the order is not proven.
+    Streaming,
+}
+
+/// A reshape. Its one port has the input's columns, then the hidden stamps `$meta.synthetic`, `$meta.synthesized_by` and
+/// `$meta.mutated_by` where the input has none yet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reshape {
+    /// The columns of `partition_by`, by position, in order.
+    pub partition_by: Vec<usize>,
+    /// The hidden key columns of the input, which are part of every partition.
+    pub hidden_keys: Vec<usize>,
+    /// Order within a group; ties by arrival.
+    pub order_by: Vec<SortKey>,
+    /// In file order.
+    pub rules: Vec<ReshapeRule>,
+    /// The stamps' columns in the output: synthetic, synthesized by, mutated by.
+    pub stamps: [usize; 3],
+}
+
+/// A rule of a reshape. Every expression reads the input row as it came.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReshapeRule {
+    /// Its name.
+    pub name: String,
+    /// Boolean; it triggers on rows for which it is exactly true.
+    pub when: Expr,
+    /// What it rewrites in the row that triggers it.
+    pub set: Vec<Assignment>,
+    /// The row that it adds for each row that triggers it.
+    pub synthesize: Option<Synthesis>,
+    /// Where its name stands.
+    pub span: Span,
+}
+
+/// A column and its new value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assignment {
+    /// The column of the input, by position.
+    pub column: usize,
+    /// Of the column's kind.
+    pub value: Expr,
+    /// Where the column is named.
+    pub span: Span,
+}
+
+/// A row that a rule adds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Synthesis {
+    /// Whether the other columns, undeclared fields too, are those of the row that triggers it; else they are null.
+    pub copies_trigger: bool,
+    /// The columns that have values of their own.
+    pub overrides: Vec<Assignment>,
 }
 
 /// A source. Its one port has the columns of `columns`, in order, then a hidden `$ck.<field>` for each key.

@@ -34,6 +34,7 @@ pub fn node(pipeline: &Pipeline, node: &Node) -> String {
     let empty = Schema::default();
     let input = node.inputs.first().map(|port| &*pipeline.node(port.node).ports[port.port].schema).unwrap_or(&empty);
     match &node.kind {
+        NodeKind::Aggregate(_) | NodeKind::Reshape(_) => todo!(),
         NodeKind::Source(source) => source_lines(&mut text, source),
         NodeKind::Transform(transform) => {
             transform_lines(&mut text, transform, &Names { pipeline, input, transform: Some(transform) })
@@ -299,6 +300,7 @@ fn line(text: &mut String, args: std::fmt::Arguments) {
 
 fn kind_name(kind: &NodeKind) -> &'static str {
     match kind {
+        NodeKind::Aggregate(_) | NodeKind::Reshape(_) => todo!(),
         NodeKind::Source(_) => "source",
         NodeKind::Transform(_) => "transform",
         NodeKind::Route(_) => "route",

@@ -216,6 +216,7 @@ impl<'p> Tree<'p> {
 
     fn action(&mut self, id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p>) -> Action<'p> {
         match &operator.kind {
+            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
             OperatorKind::Source(_) => unreachable!("a source drives its stage"),
             _ if shared.skipped.contains(&id) => Action::Through,
             _ if operator.is_driver() => self.buffer(id, shared),

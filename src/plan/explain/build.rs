@@ -72,6 +72,7 @@ fn reference(plan: &PhysicalPlan, producer: OperatorId, edge: &physical::Edge) -
 
 fn about(operator: &Operator) -> Option<String> {
     match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => Some(format!("reads {}", matcher(&source.source.matcher))),
         OperatorKind::Sink(sink) => Some(format!("writes {}", sink.sink.path.0)),
         OperatorKind::Sort(sort) => Some(match sort.purpose {
@@ -221,6 +222,7 @@ fn key_field(column: &str) -> Option<String> {
 
 fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Columns> {
     let (verb, schema, kept, edges) = match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => ("stored", &source.schema, &source.stored, plan.outputs(id)),
         OperatorKind::Transform(transform) => ("stored", &transform.output, &transform.stored, plan.outputs(id)),
         OperatorKind::Route(_) | OperatorKind::Sink(_) => {

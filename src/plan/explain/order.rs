@@ -38,6 +38,7 @@ fn order(plan: &PhysicalPlan, id: OperatorId, above: &[&Sorted]) -> (Option<Stri
     let first = above.first().map(|sorted| (*sorted).clone()).unwrap_or_default();
     let kept = |schema: &Schema| first.text(schema).unwrap_or_else(|| "input order".to_string());
     match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => {
             let keys = key_list(&source.source.sort_order, &source.schema);
             let claim = if keys.is_empty() { String::new() } else { format!("; each file claims {keys}") };

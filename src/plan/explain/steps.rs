@@ -8,6 +8,7 @@ use crate::plan::physical::{CullOperator, Operator, OperatorKind, RouteOperator}
 /// The expressions of an operator; `None` if it has none.
 pub fn program(operator: &Operator, sources: &SourceMap) -> Option<Program> {
     let steps = match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Transform(transform) => transform_steps(&transform.transform, sources),
         OperatorKind::Route(route) => route_steps(route, sources),
         OperatorKind::Cull(cull) => cull_steps(cull, sources),

@@ -31,6 +31,8 @@ fn lower_node(id: hir::NodeId, node: &hir::Node) -> Node {
             hir::NodeKind::Route(route) => NodeKind::Route(route.clone()),
             hir::NodeKind::Merge(merge) => NodeKind::Merge(merge.clone()),
             hir::NodeKind::Cull(cull) => NodeKind::Cull(cull.clone()),
+            hir::NodeKind::Aggregate(aggregation) => NodeKind::Aggregate(aggregation.clone()),
+            hir::NodeKind::Reshape(reshape) => NodeKind::Reshape(reshape.clone()),
             hir::NodeKind::Sink(sink) => NodeKind::Sink(sink.clone()),
         },
     }

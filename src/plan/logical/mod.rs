@@ -77,6 +77,12 @@ pub enum NodeKind {
     Sort(Sort),
     /// Sets whole groups aside.
     Cull(hir::Cull),
+    /// Makes one row of each group.
+    Aggregate(hir::Aggregation),
+    /// Rewrites rows of a group and adds new ones.
+    Reshape(hir::Reshape),
+    /// Keeps the first row of each key; passes put it there, for a `distinct` statement.
+    Distinct(Distinct),
     /// Writes a file.
     Sink(hir::Sink),
     /// Counts and drops the rows of a port that nothing reads.
@@ -97,6 +103,15 @@ pub struct Sort {
     pub purpose: SortPurpose,
 }
 
+/// Keeps the first row of each key in the whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Distinct {
+    /// The columns that make the key, by position.
+    pub key: Vec<usize>,
+    /// What messages and plans call it: the transform whose statement it is.
+    pub transform: String,
+}
+
 impl NodeKind {
     /// What a plan calls it; a sink is an `output` whichever way it was written.
     pub fn name(&self) -> &'static str {
@@ -107,6 +122,9 @@ impl NodeKind {
             NodeKind::Merge(_) => "merge",
             NodeKind::Sort(sort) => sort.purpose.kind_name(),
             NodeKind::Cull(_) => "cull",
+            NodeKind::Aggregate(_) => "aggregation",
+            NodeKind::Reshape(_) => "reshape",
+            NodeKind::Distinct(_) => "distinct",
             NodeKind::Sink(_) => "output",
             NodeKind::Discard { .. } => "discard",
         }

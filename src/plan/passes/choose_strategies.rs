@@ -21,6 +21,7 @@ pub fn choose_strategies(mut plan: PhysicalPlan) -> PhysicalPlan {
 
 fn strategy(operator: &Operator) -> String {
     match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => format!("{} blocks", format_name(source.source.format)),
         OperatorKind::Transform(transform) => transform_strategy(&transform.transform),
         OperatorKind::Route(route) => route_strategy(route),

@@ -89,6 +89,7 @@ fn holding_reason(operator: &Operator) -> String {
 
 fn streaming_reason(operator: &Operator, consumers: usize) -> String {
     let reason = match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(_) => "a block is cut, typed and handed on",
         OperatorKind::Transform(_) => "a batch is computed and handed on",
         OperatorKind::Route(_) => "a batch is split and handed on",

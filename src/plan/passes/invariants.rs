@@ -267,6 +267,7 @@ fn reads_are_stored(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
 fn reads(operator: &Operator, edge: &physical::Edge, needed: &[(OperatorId, &physical::Edge)]) -> ColumnSet {
     let mut reads = ColumnSet::none(edge.schema.columns.len());
     match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Transform(TransformOperator { transform, stored, .. }) => {
             expr::of_transform(transform).into_iter().for_each(|expr| expr::add_reads(expr, &mut reads));
             lineage::inputs_of(transform, stored).for_each(|position| reads.insert(position));
@@ -365,6 +366,7 @@ fn dead_letters(plan: &PhysicalPlan) -> Result<(), Broken> {
 
 fn input_schema(operator: &Operator, input: usize) -> Option<&Schema> {
     match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Transform(transform) => Some(&transform.input),
         OperatorKind::Route(route) => Some(&route.schema),
         OperatorKind::Sink(sink) => Some(&sink.schema),

@@ -42,6 +42,7 @@ fn is_routed(plan: &PhysicalPlan, sources: &BTreeSet<OperatorId>, file: usize) -
 /// The record shape that an operator can add to a dead-letter file, behind its rank among the shapes.
 fn shape(operator: &Operator) -> Option<(u8, &Schema)> {
     match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => Some((0, &source.schema)),
         OperatorKind::Transform(transform) => Some((1, &transform.input)),
         OperatorKind::Route(route) => Some((1, &route.schema)),

@@ -105,6 +105,7 @@ fn uses(plan: &PhysicalPlan) -> Vec<Vec<IdentityUse>> {
 
 fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
     let (can_fail, reads_variable) = match &operator.kind {
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Transform(transform) => (
             expr::transform_can_fail(&transform.transform) || !transform.transform.validations.is_empty(),
             expr::reads_source_variable(expr::of_transform(&transform.transform)),

@@ -93,6 +93,7 @@ impl Needs {
     /// Adds what the node itself reads.
     fn add_own(&mut self, node: &Node, carries: bool) {
         match &node.kind {
+            NodeKind::Aggregate(_) | NodeKind::Reshape(_) | NodeKind::Distinct(_) => todo!(),
             NodeKind::Transform(transform) => self.add_reads(expr::of_transform(transform)),
             NodeKind::Route(route) => self.add_reads(&route.conditions),
             NodeKind::Sink(sink) => {
@@ -155,6 +156,7 @@ impl Needs {
 /// Whether rows that fail at the node are written with their columns.
 fn shows_rows(plan: &LogicalPlan, node: &Node) -> bool {
     let can_fail = match &node.kind {
+        NodeKind::Aggregate(_) | NodeKind::Reshape(_) | NodeKind::Distinct(_) => todo!(),
         NodeKind::Transform(transform) => expr::transform_can_fail(transform),
         NodeKind::Route(route) => expr::route_can_fail(route),
         // A row that a cull can't take stops the run.
@@ -182,6 +184,7 @@ fn origins(plan: &LogicalPlan) -> BTreeMap<String, Vec<Option<usize>>> {
     for name in plan.order() {
         let node = plan.node(&name);
         let outputs = match &node.kind {
+            NodeKind::Aggregate(_) | NodeKind::Reshape(_) | NodeKind::Distinct(_) => todo!(),
             NodeKind::Source(source) => lineage::of_source(source),
             NodeKind::Transform(transform) => lineage::through_transform(transform, &inputs[&name]),
             NodeKind::Route(_) => inputs[&name].clone(),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    BufferClass, CullOperator, DeadLetterFile, DeadLetters, DiscardOperator, Edge, MergeOperator, Operator, OperatorId,
-    OperatorKind, PhysicalPlan, Provenance, Rest, RouteOperator, SinkOperator, SortOperator, SourceOperator,
-    TransformOperator,
+    AggregateOperator, BufferClass, CullOperator, DeadLetterFile, DeadLetters, DiscardOperator, DistinctOperator, Edge,
+    MergeOperator, Operator, OperatorId, OperatorKind, PhysicalPlan, Provenance, ReshapeOperator, Rest, RouteOperator,
+    SinkOperator, SortOperator, SourceOperator, TransformOperator,
 };
 use crate::analysis::hir;
 use crate::plan::logical::{self, LogicalPlan, Node, NodeKind, PortRef};
@@ -36,6 +36,9 @@ fn lower_node(logical: &LogicalPlan, node: &Node, ids: &BTreeMap<String, Operato
         NodeKind::Merge(merge) => (lower_merge(logical, node, merge), &node.name),
         NodeKind::Sort(sort) => (lower_sort(node, sort), &node.name),
         NodeKind::Cull(cull) => (lower_cull(node, cull), &node.name),
+        NodeKind::Aggregate(aggregation) => (lower_aggregate(logical, node, aggregation), &node.name),
+        NodeKind::Reshape(reshape) => (lower_reshape(logical, node, reshape), &node.name),
+        NodeKind::Distinct(distinct) => (lower_distinct(node, distinct), &distinct.transform),
         NodeKind::Sink(sink) => (lower_sink(logical, node, sink, ids), &node.name),
         NodeKind::Discard { port } => (OperatorKind::Discard(DiscardOperator { port: port.clone() }), port),
     };
@@ -107,7 +110,44 @@ fn lower_cull(node: &Node, cull: &hir::Cull) -> OperatorKind {
         partition_names: cull.partition_by.iter().map(name).collect(),
         rest: Rest::undecided(schema.columns.len()),
         decision_consumer: usize::MAX,
+        shows_groups: false,
         cull: cull.clone(),
+        schema,
+    })
+}
+
+fn lower_aggregate(logical: &LogicalPlan, node: &Node, aggregation: &hir::Aggregation) -> OperatorKind {
+    let output = node.ports[0].schema.clone();
+    OperatorKind::Aggregate(AggregateOperator {
+        aggregation: aggregation.clone(),
+        streams: false,
+        input: input(logical, node).schema.clone(),
+        stored: read_below(logical, node).0,
+        rest: Some(Rest::undecided(output.columns.len())),
+        output,
+    })
+}
+
+fn lower_reshape(logical: &LogicalPlan, node: &Node, reshape: &hir::Reshape) -> OperatorKind {
+    let input = input(logical, node).schema.clone();
+    let output = node.ports[0].schema.clone();
+    let name = |position: &usize| input.columns[*position].name.clone();
+    OperatorKind::Reshape(ReshapeOperator {
+        partition_names: reshape.partition_by.iter().map(name).collect(),
+        reshape: reshape.clone(),
+        rest: Rest::undecided(output.columns.len()),
+        group_consumer: usize::MAX,
+        shows_groups: false,
+        input,
+        output,
+    })
+}
+
+fn lower_distinct(node: &Node, distinct: &logical::Distinct) -> OperatorKind {
+    let schema = node.ports[0].schema.clone();
+    OperatorKind::Distinct(DistinctOperator {
+        key: distinct.key.clone(),
+        rest: Rest::undecided(schema.columns.len()),
         schema,
     })
 }

@@ -20,8 +20,9 @@ pub use dead_letters::{DeadLetterFile, DeadLetters};
 pub use edge::{Edge, IdentityUse, Provenance, RowIdentity};
 pub use lower::lower;
 pub use operator::{
-    BufferClass, CullOperator, DiscardOperator, MergeOperator, Operator, OperatorKind, ParkOperator, Rest, RestForm,
-    RouteOperator, SinkOperator, SortOperator, SortPurpose, SourceOperator, TransformOperator,
+    AggregateOperator, BufferClass, CullOperator, DiscardOperator, DistinctOperator, MergeOperator, Operator,
+    OperatorKind, ParkOperator, ReshapeOperator, Rest, RestForm, RouteOperator, SinkOperator, SortOperator,
+    SortPurpose, SourceOperator, TransformOperator,
 };
 
 /// Names an operator of a [`PhysicalPlan`]. Ids count from 0 in plan order, which is topological.

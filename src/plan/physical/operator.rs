@@ -56,6 +56,12 @@ pub enum OperatorKind {
     Sort(SortOperator),
     /// Sets whole groups aside.
     Cull(CullOperator),
+    /// Makes one row of each group.
+    Aggregate(AggregateOperator),
+    /// Rewrites rows of a group and adds new ones.
+    Reshape(ReshapeOperator),
+    /// Keeps the first row of each key.
+    Distinct(DistinctOperator),
     /// Holds all rows until a reader below can take them.
     Park(ParkOperator),
     /// Encodes rows and writes a file.
@@ -79,6 +85,9 @@ impl Operator {
             OperatorKind::Merge(merge) => Some(&merge.output),
             OperatorKind::Sort(sort) => Some(&sort.schema),
             OperatorKind::Cull(cull) => Some(&cull.schema),
+            OperatorKind::Aggregate(aggregate) => Some(&aggregate.output),
+            OperatorKind::Reshape(reshape) => Some(&reshape.output),
+            OperatorKind::Distinct(distinct) => Some(&distinct.schema),
             OperatorKind::Park(park) => Some(&park.schema),
             OperatorKind::Sink(_) | OperatorKind::Discard(_) => None,
         }
@@ -100,6 +109,9 @@ impl Operator {
             OperatorKind::Merge(merge) => merge.rest.as_ref(),
             OperatorKind::Sort(sort) => Some(&sort.rest),
             OperatorKind::Cull(cull) => Some(&cull.rest),
+            OperatorKind::Aggregate(aggregate) => aggregate.rest.as_ref(),
+            OperatorKind::Reshape(reshape) => Some(&reshape.rest),
+            OperatorKind::Distinct(distinct) => Some(&distinct.rest),
             OperatorKind::Park(park) => Some(&park.rest),
             _ => None,
         }
@@ -111,6 +123,9 @@ impl Operator {
             OperatorKind::Merge(merge) => merge.rest.as_mut(),
             OperatorKind::Sort(sort) => Some(&mut sort.rest),
             OperatorKind::Cull(cull) => Some(&mut cull.rest),
+            OperatorKind::Aggregate(aggregate) => aggregate.rest.as_mut(),
+            OperatorKind::Reshape(reshape) => Some(&mut reshape.rest),
+            OperatorKind::Distinct(distinct) => Some(&mut distinct.rest),
             OperatorKind::Park(park) => Some(&mut park.rest),
             _ => None,
         }
@@ -132,6 +147,9 @@ impl OperatorKind {
             OperatorKind::Merge(_) => "merge",
             OperatorKind::Sort(sort) => sort.purpose.kind_name(),
             OperatorKind::Cull(_) => "cull",
+            OperatorKind::Aggregate(_) => "aggregation",
+            OperatorKind::Reshape(_) => "reshape",
+            OperatorKind::Distinct(_) => "distinct",
             OperatorKind::Park(_) => "park",
             OperatorKind::Sink(_) => "output",
             OperatorKind::Discard(_) => "discard",
@@ -266,6 +284,59 @@ pub struct CullOperator {
     pub rest: Rest,
     /// The memory consumer of its groups and aggregates; that of its rows is [`Rest::consumer`].
     pub decision_consumer: usize,
+    /// Whether a group that can't be decided on becomes dead letters, so that its rows have to be kept for them; else
+    /// it ends the run.
+    pub shows_groups: bool,
+}
+
+/// Makes one row of each group.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AggregateOperator {
+    /// The aggregate.
+    pub aggregation: hir::Aggregation,
+    /// Whether it holds one group at a time, as its input comes in the order of its key: then it streams. Else it is a
+    /// buffer that holds the state of every group and gives them as they were first seen.
+    pub streams: bool,
+    /// What it reads.
+    pub input: Arc<Schema>,
+    /// What it gives.
+    pub output: Arc<Schema>,
+    /// The output columns that something reads.
+    pub stored: ColumnSet,
+    /// For one that doesn't stream, how finished groups rest where groups had to be put on disk; its consumer is also
+    /// charged for the state of the groups.
+    pub rest: Option<Rest>,
+}
+
+/// Rewrites rows of a group and adds new ones.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReshapeOperator {
+    /// The reshape.
+    pub reshape: hir::Reshape,
+    /// The names of the columns of `partition_by`, for messages.
+    pub partition_names: Vec<String>,
+    /// What it reads.
+    pub input: Arc<Schema>,
+    /// What it gives.
+    pub output: Arc<Schema>,
+    /// How its rows rest; columns are those of `output`.
+    pub rest: Rest,
+    /// The memory consumer of its group table; that of its rows is [`Rest::consumer`].
+    pub group_consumer: usize,
+    /// Whether a group can fail without ending the run, so that its rows, as they came, have to be kept for dead
+    /// letters.
+    pub shows_groups: bool,
+}
+
+/// Keeps the first row of each key in the whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DistinctOperator {
+    /// The columns that make the key, by position.
+    pub key: Vec<usize>,
+    /// What it reads and gives.
+    pub schema: Arc<Schema>,
+    /// How its rows rest; the consumer is also charged for its keys.
+    pub rest: Rest,
 }
 
 /// Holds all rows of an edge, in order.
