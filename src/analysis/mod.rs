@@ -11,6 +11,7 @@ mod check;
 pub mod formats;
 pub mod functions;
 pub mod hir;
+pub mod orders;
 pub mod print;
 pub mod types;
 

@@ -10,7 +10,8 @@
 //! claim.
 //! No order is needed in front of a discard.
 
-use crate::analysis::hir::{SortKey, Source};
+use crate::analysis::hir::Source;
+use crate::analysis::orders::{begins_with_key, source_order};
 use crate::plan::logical::{LogicalPlan, Node, NodeKind, Place, Port, PortRef, Sort};
 use crate::plan::physical::SortPurpose;
 
@@ -56,28 +57,13 @@ fn read_port(plan: &LogicalPlan, name: &str) -> Port {
 
 /// The sort that a source needs behind it.
 fn behind_source(source: &Source) -> Option<Sort> {
-    let keyed = !source.correlation_key.is_empty();
-    let (keys, purpose) = match () {
-        () if keyed && !begins_with_key(source) => (key_order(source), SortPurpose::CorrelationKey),
+    let purpose = match () {
+        () if !begins_with_key(source) => SortPurpose::CorrelationKey,
         () if source.sort_order.is_empty() => return None,
-        () if source.matcher.may_be_several() => (source.sort_order.clone(), SortPurpose::MergeFiles),
-        () => (source.sort_order.clone(), SortPurpose::Repair),
+        () if source.matcher.may_be_several() => SortPurpose::MergeFiles,
+        () => SortPurpose::Repair,
     };
-    Some(Sort { keys, drop_nulls: Vec::new(), purpose })
-}
-
-/// Whether the declared order begins with exactly the columns of the key, in their order.
-fn begins_with_key(source: &Source) -> bool {
-    let declared = source.sort_order.iter().map(|key| key.column);
-    let key = source.correlation_key.iter().copied();
-    declared.take(source.correlation_key.len()).eq(key)
-}
-
-/// The key's columns ascending, then the rest of the declared order.
-fn key_order(source: &Source) -> Vec<SortKey> {
-    let ascending = |column: &usize| SortKey { column: *column, descending: false, nulls_first: false };
-    let rest = source.sort_order.iter().filter(|key| !source.correlation_key.contains(&key.column));
-    source.correlation_key.iter().map(ascending).chain(rest.copied()).collect()
+    Some(Sort { keys: source_order(source), drop_nulls: Vec::new(), purpose })
 }
 
 /// The sort's node: it belongs to the node it serves.
