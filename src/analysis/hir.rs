@@ -1,11 +1,13 @@
 //! The pipeline with every name resolved, a type on every expression and a schema on every port.
 
 mod expr;
+mod schema;
 mod walk;
 
 use std::sync::Arc;
 
 pub use self::expr::*;
+pub use self::schema::{Column, Schema, Stamp};
 use crate::analysis::types::Type;
 use crate::diagnostics::{FileId, Span};
 pub use crate::syntax::pipeline::ast::{Backpressure, CsvReadOptions, Encoding, Format, IfExists, OnUnmapped};
@@ -113,63 +115,6 @@ pub struct Port {
     pub schema: Arc<Schema>,
 }
 
-/// The columns of an edge.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Schema {
-    /// In order.
-    pub columns: Vec<Column>,
-    /// Whether fields that no schema declares travel along.
-    pub carries: bool,
-}
-
-impl Schema {
-    /// Position of the column that the file means by `name`; never a hidden one.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.visible().iter().position(|column| column.name == name)
-    }
-
-    /// The columns that names in the file can mean. They stand in front of the hidden ones.
-    pub fn visible(&self) -> &[Column] {
-        let hidden = self.columns.iter().position(|column| column.hidden);
-        &self.columns[..hidden.unwrap_or(self.columns.len())]
-    }
-
-    /// The hidden columns of correlation keys, with their positions.
-    pub fn keys(&self) -> impl Iterator<Item = (usize, &Column)> {
-        self.hidden().filter(|(_, column)| column.is_key())
-    }
-
-    /// The hidden columns, with their positions.
-    pub fn hidden(&self) -> impl Iterator<Item = (usize, &Column)> {
-        self.columns.iter().enumerate().skip(self.visible().len())
-    }
-}
-
-/// A column of an edge.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// Its type.
-    pub ty: Type,
-    /// Where it was declared or last emitted.
-    pub span: Span,
-    /// Whether it is an engine column that no plain name in the file can mean: a correlation key's `$ck.<field>`, which
-    /// holds what the key's column held when the row was read, or a reshape's stamp `$meta.<stamp>`. Hidden columns
-    /// stand behind all others, and travel through every node.
-    pub hidden: bool,
-}
-
-impl Column {
-    /// Whether it is a correlation key's hidden column.
-    pub fn is_key(&self) -> bool {
-        self.hidden && self.name.starts_with(KEY_PREFIX)
-    }
-}
-
-/// What the names of a correlation key's hidden columns begin with.
-pub const KEY_PREFIX: &str = "$ck.";
-
 /// What a node does.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NodeKind {
@@ -203,13 +148,13 @@ pub struct SortKey {
     pub nulls_first: bool,
 }
 
-/// A merge. Its one port has the columns of its first input, then the hidden columns of its keyed inputs.
+/// A merge. Its one port has the columns of its first input, then the keys of its keyed inputs, then the stamps of all.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Merge {
     /// How its inputs are ordered.
     pub mode: MergeMode,
     /// For each input and each column of the output, the input's column; `None` for a hidden column that the input
-    /// doesn't have, which is null. An input's column of another kind (null, or a decimal whose scale is known where
+    /// doesn't have: a key is null, a stamp is the empty one. An input's column of another kind (null, or a decimal whose scale is known where
     /// the output's is not) becomes one of the output's.
     pub columns: Vec<Vec<Option<usize>>>,
 }

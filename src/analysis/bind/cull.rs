@@ -31,7 +31,7 @@ impl Binder<'_> {
         }
         let kind = NodeKind::Cull(Cull {
             partition_by: partition.columns,
-            hidden_keys: input.schema.hidden().map(|(position, _)| position).collect(),
+            hidden_keys: input.schema.keys().map(|(position, _)| position).collect(),
             order_by,
             aggregates: checker.finish_groups(),
             rules,

@@ -7,9 +7,6 @@ use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::pipeline::ast::{Cull, Node, NodeKind, Pipeline, Source};
 
-/// What the hidden column of a key field is called in front of the field's name.
-pub(super) const PREFIX: &str = "$ck.";
-
 impl Binder<'_> {
     /// The columns of a source's key by position, and the hidden columns that carry it. Reports E153 for each field
     /// that is not declared; its hidden column has the error type, which silences followers.
@@ -28,7 +25,7 @@ impl Binder<'_> {
                 None => self.not_declared(node, field, columns),
             }
             hidden.push(Column {
-                name: format!("{PREFIX}{}", field.value),
+                name: format!("{}{}", Column::KEY_PREFIX, field.value),
                 ty: position.map_or_else(Type::error, |position| columns[position].ty.clone()),
                 span: field.span,
                 hidden: true,
@@ -56,11 +53,9 @@ impl Binder<'_> {
     /// field of the keys that its rows carry.
     pub(super) fn covers_key(&mut self, node: &Node, cull: &Cull, input: &Row) {
         let named = |field: &str| cull.partition_by.value.iter().any(|name| name.value == field);
-        let keys = input.schema.hidden().map(|(_, column)| column).filter(|column| !column.ty.is_error());
-        let missing: Vec<(&str, &Column)> = keys
-            .map(|column| (column.name.strip_prefix(PREFIX).unwrap_or(&column.name), column))
-            .filter(|(field, _)| !named(field))
-            .collect();
+        let keys = input.schema.keys().map(|(_, column)| column).filter(|column| !column.ty.is_error());
+        let fields = keys.filter_map(|column| Some((column.key_field()?, column)));
+        let missing: Vec<(&str, &Column)> = fields.filter(|(field, _)| !named(field)).collect();
         let fields: Vec<&str> = missing.iter().map(|(field, _)| *field).collect();
         if fields.is_empty() {
             return;

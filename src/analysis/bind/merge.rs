@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::keys::PREFIX;
 use super::{Binder, Bound};
 use crate::analysis::check::{Row, list};
-use crate::analysis::hir::{Column, Merge, MergeMode, NodeKind, Schema};
+use crate::analysis::hir::{Column, Merge, MergeMode, NodeKind, Schema, Stamp};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::pipeline::ast;
@@ -31,7 +30,7 @@ impl Input<'_> {
     }
 
     fn keys(&self) -> Vec<&Column> {
-        self.row.schema.hidden().map(|(_, column)| column).collect()
+        self.row.schema.keys().map(|(_, column)| column).collect()
     }
 
     fn key(&self, name: &str) -> Option<&Column> {
@@ -39,7 +38,7 @@ impl Input<'_> {
     }
 
     fn key_fields(&self) -> Vec<&str> {
-        self.keys().into_iter().map(|column| column.name.strip_prefix(PREFIX).unwrap_or(&column.name)).collect()
+        self.keys().into_iter().filter_map(Column::key_field).collect()
     }
 }
 
@@ -65,7 +64,7 @@ impl Binder<'_> {
         let mut schema = output(model, &inputs, &known);
         if !one_key {
             // What the key is can't be told, so nothing below has to keep it together.
-            schema.columns.iter_mut().filter(|column| column.hidden).for_each(|column| column.ty = Type::error());
+            schema.columns.iter_mut().filter(|column| column.is_key()).for_each(|column| column.ty = Type::error());
         }
         let columns = rows.iter().map(|row| origins(&schema, &row.schema)).collect();
         let complete = fit && known.len() == inputs.len();
@@ -80,7 +79,7 @@ impl Binder<'_> {
             return false;
         }
         for (left, right) in first.row.schema.visible().iter().zip(other.row.schema.visible()) {
-            let key = format!("{PREFIX}{}", left.name);
+            let key = format!("{}{}", Column::KEY_PREFIX, left.name);
             let is_key = first.key(&key).is_some() && other.key(&key).is_some();
             if meet(&left.ty.kind, &right.ty.kind).is_none() && !is_key {
                 self.types_differ(first, other, left, right);
@@ -183,7 +182,7 @@ impl Binder<'_> {
     }
 
     fn key_types_differ(&mut self, first: &Input, other: &Input, column: &Column) {
-        let field = column.name.strip_prefix(PREFIX).unwrap_or(&column.name);
+        let field = column.key_field().unwrap_or(&column.name);
         let message = format!(
             "`{}` can't be merged with `{}`: their correlation keys have different types of `{field}`",
             other.name(),
@@ -208,7 +207,7 @@ fn mode(merge: &ast::Merge) -> MergeMode {
     }
 }
 
-/// The columns of the model, then the key; each with the type in which the inputs meet.
+/// The columns of the model, then the key, each with the type in which the inputs meet; then the stamps of all inputs.
 fn output(model: &Input, inputs: &[Input], known: &[Input]) -> Schema {
     let mut schema = Schema { columns: Vec::new(), carries: inputs.iter().any(|input| input.row.schema.carries) };
     for column in model.row.schema.visible() {
@@ -225,6 +224,10 @@ fn output(model: &Input, inputs: &[Input], known: &[Input]) -> Schema {
         let same = inputs.iter().filter_map(|input| input.key(&key.name)).map(|key| &key.ty);
         let ty = common(&key.ty, same).or_nullable(unkeyed);
         schema.columns.push(Column { ty, ..key.clone() });
+    }
+    for stamp in Stamp::ALL {
+        let mut hidden = inputs.iter().flat_map(|input| input.row.schema.hidden()).map(|(_, column)| column);
+        schema.columns.extend(hidden.find(|column| column.stamp() == Some(stamp)).cloned());
     }
     schema
 }

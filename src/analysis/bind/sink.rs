@@ -254,7 +254,7 @@ fn key_columns(input: &Row) -> Vec<SinkColumn> {
         scale: None,
         span: column.span,
     };
-    input.schema.hidden().map(column).collect()
+    input.schema.keys().map(column).collect()
 }
 
 /// The names that a transform's program emits.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::declared::column_type;
-use super::keys::PREFIX;
 use super::settings::{check_date_format, date_format_use};
 use super::{Binder, Bound, paths};
 use crate::analysis::check::Row;
@@ -104,10 +103,10 @@ impl Binder<'_> {
 
     /// The columns of correlation keys are no names for others.
     fn reserved_name(&mut self, column: &SchemaColumn) {
-        if column.name.value.starts_with(PREFIX) {
+        if column.name.value.starts_with(Column::KEY_PREFIX) {
             let message = format!("`{}` is no name for a column", column.name.value);
             let diagnostic = Diagnostic::error(Code::E200, message)
-                .label(column.name.span, format!("`{PREFIX}` marks the columns of correlation keys"))
+                .label(column.name.span, format!("`{}` marks the columns of correlation keys", Column::KEY_PREFIX))
                 .help("give it another `name`, with `source_name` for the header it is read from");
             self.diagnostics.push(diagnostic);
         }

@@ -213,11 +213,11 @@ fn written_keys(sink: &SinkOperator) -> Vec<String> {
 }
 
 fn key_fields(schema: &Schema) -> Vec<String> {
-    schema.columns.iter().filter(|column| column.hidden).filter_map(|column| key_field(&column.name)).collect()
+    schema.keys().filter_map(|(_, column)| column.key_field()).map(str::to_string).collect()
 }
 
 fn key_field(column: &str) -> Option<String> {
-    column.strip_prefix("$ck.").map(str::to_string)
+    column.strip_prefix(hir::Column::KEY_PREFIX).map(str::to_string)
 }
 
 fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Columns> {

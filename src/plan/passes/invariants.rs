@@ -60,9 +60,8 @@ fn keys(node: &logical::Node) -> Result<(), Broken> {
             ensure(merge.columns.iter().all(|columns| columns.len() == width), || format!("{name} lacks a column"))
         }
         NodeKind::Cull(cull) => {
-            let columns = &node.ports[0].schema.columns;
-            let hidden = columns.iter().enumerate().filter(|(_, column)| column.hidden).map(|(position, _)| position);
-            ensure(hidden.eq(cull.hidden_keys.iter().copied()), || format!("{name} does not group by every key"))
+            let keys = node.ports[0].schema.keys().map(|(position, _)| position);
+            ensure(keys.eq(cull.hidden_keys.iter().copied()), || format!("{name} does not group by every key"))
         }
         _ => Ok(()),
     }
@@ -330,7 +329,8 @@ fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId, sources: &BTreeSet<Ope
         return Ok(());
     }
     for (_, edge) in plan.inputs(id) {
-        let mut columns = edge.provenance.origins.iter().enumerate();
+        let shown = |position: usize| edge.schema.columns[position].stamp().is_none();
+        let mut columns = edge.provenance.origins.iter().enumerate().filter(|(position, _)| shown(*position));
         let lost = columns.find(|(position, origin)| origin.is_none() && !edge.columns.contains(*position));
         ensure(lost.is_none(), || format!("the dead letters of {} lack a column", operator.label()))?;
     }

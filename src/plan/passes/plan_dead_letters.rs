@@ -3,7 +3,8 @@
 //! Before: each file has a path and the sources routed to it.
 //! After: each also has its record columns: the union, in first-seen order, of every record shape that can reach it.
 //! Those are what its sources declare, then what its transforms, routes and culls read, then what its sinks read, each
-//! in plan order. Operators that can't fail count as well, so that editing an expression never moves a column.
+//! in plan order, without the stamps of reshapes. Operators that can't fail count as well, so that editing an
+//! expression never moves a column.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +28,7 @@ fn columns(plan: &PhysicalPlan, file: usize) -> Vec<String> {
     shapes.sort_by_key(|(rank, _)| *rank);
     let mut columns: Vec<String> = Vec::new();
     for column in shapes.iter().flat_map(|(_, schema)| &schema.columns) {
-        if !columns.contains(&column.name) {
+        if column.stamp().is_none() && !columns.contains(&column.name) {
             columns.push(column.name.clone());
         }
     }

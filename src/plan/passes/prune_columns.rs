@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use super::{expr, lineage};
-use crate::analysis::hir::{Expr, SinkColumnSource};
+use crate::analysis::hir::{Expr, Schema, SinkColumnSource};
 use crate::plan::logical::{Edge, LogicalPlan, Node, NodeKind, PortRef};
 use crate::plan::physical::ColumnSet;
 
@@ -37,8 +37,8 @@ pub fn prune_columns(mut plan: LogicalPlan) -> LogicalPlan {
         needs.add_readers(&plan, node);
         if shows_rows(&plan, node) {
             match node.kind {
-                NodeKind::Cull(_) => needs.shown = ColumnSet::all(needs.shown.width()),
-                _ => needs.add_computed(&origins[&name]),
+                NodeKind::Cull(_) => needs.add_shown(&input.schema, |_| true),
+                _ => needs.add_shown(&input.schema, |position| origins[&name][position].is_none()),
             }
         }
         plan.for_each_input_mut(&name, |edge| needs.set(edge));
@@ -144,9 +144,10 @@ impl Needs {
         }
     }
 
-    fn add_computed(&mut self, origins: &[Option<usize>]) {
-        for (position, origin) in origins.iter().enumerate() {
-            if origin.is_none() {
+    /// Adds what the node's own dead letters show and that has to be stored for it; stamps are not shown.
+    fn add_shown(&mut self, schema: &Schema, is_stored: impl Fn(usize) -> bool) {
+        for (position, column) in schema.columns.iter().enumerate() {
+            if column.stamp().is_none() && is_stored(position) {
                 self.shown.insert(position);
             }
         }
