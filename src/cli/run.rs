@@ -10,6 +10,7 @@ use super::progress::Watcher;
 use super::{DEAD_LETTERS, IO, OK, REFUSED, check, compile, output, signals, summary};
 use crate::diagnostics::{Diagnostics, SourceMap};
 use crate::driver::Compilation;
+use crate::exec::spill::DiskFaults;
 use crate::exec::{self, Failure, Mode, Options, Report};
 use crate::plan::explain::{self, Facts, Format};
 use crate::plan::physical::{OperatorKind, PhysicalPlan};
@@ -62,6 +63,7 @@ fn options(args: &RunArgs, plan: &PhysicalPlan) -> Options {
         batch_id: args.batch_id.clone(),
         force: args.force,
         spill_dir: args.spill_dir.clone(),
+        disk_faults: DiskFaults::default(),
         block_size: args.block_size as usize,
     }
 }

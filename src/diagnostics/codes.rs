@@ -88,6 +88,8 @@ codes! {
     E316 "E316" Errors "too many dead letters from one source";
     E317 "E317" Errors "dead-letter settings for a source that does not exist";
     E318 "E318" Errors "a dead-letter rate or path is not usable";
+    E320 "E320" Memory "the spill folder can't be written or read";
+    E321 "E321" Memory "the spill folder is full";
     E322 "E322" Sink "two of the run's files are one file";
     E324 "E324" Memory "`resume_threshold` is outside its range";
     E364 "E364" Sink "a sink's mapping is not usable";

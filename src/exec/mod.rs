@@ -16,6 +16,7 @@ mod publish;
 pub mod rest;
 mod run;
 mod sources;
+pub mod spill;
 mod stages;
 pub mod value;
 mod workers;
@@ -39,8 +40,11 @@ pub struct Options {
     pub batch_id: Option<String>,
     /// Overwrite outputs in spite of `if_exists: error`.
     pub force: bool,
-    /// Folder for what a run puts aside on disk; beside the first output if `None`.
+    /// Folder for what a run puts aside on disk: rows that do not fit the memory limit (the system's folder for
+    /// temporary files if `None`), and dead letters that wait for their order (beside the first output if `None`).
     pub spill_dir: Option<PathBuf>,
+    /// Makes the spill folder fail, for tests.
+    pub disk_faults: spill::DiskFaults,
     /// Bytes of text in a block; never changes output.
     pub block_size: usize,
 }
@@ -49,7 +53,15 @@ impl Default for Options {
     /// One worker in the current folder.
     fn default() -> Self {
         let base_dir = PathBuf::from(".");
-        Self { base_dir, threads: 1, batch_id: None, force: false, spill_dir: None, block_size: DEFAULT_BLOCK_SIZE }
+        Self {
+            base_dir,
+            threads: 1,
+            batch_id: None,
+            force: false,
+            spill_dir: None,
+            disk_faults: spill::DiskFaults::default(),
+            block_size: DEFAULT_BLOCK_SIZE,
+        }
     }
 }
 

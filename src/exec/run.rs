@@ -10,10 +10,11 @@ use uuid::Uuid;
 use super::dlq::{LetterFile, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
-use super::operators::{Counts, Shared, SinkColumns, Tree, warning_total};
+use super::operators::{Counts, Seal, Shared, SinkColumns, Tree, warning_total};
 use super::orders;
 use super::publish::{self, Destination, Output, Purpose, Workspace};
 use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict};
+use super::spill::Disk;
 use super::stages::{self, Driver, Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
 use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
@@ -75,9 +76,11 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let mut names = CarriedNames::default();
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
+    let folder = spill_folder(options);
+    let disk = Disk::new(folder, plan.settings.memory_limit, plan.consumers.len(), options.disk_faults);
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
     let spool = Spool::new(spool_folder(options, &destinations));
-    let shared = shared(plan, &sources, &mut names, constants, &arbitrator);
+    let shared = shared(plan, &sources, &mut names, constants, (&arbitrator, &disk));
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
     let mut run =
         Run { plan, options, observer, done: Done::new(plan, &sources), sources, files, outputs, spool, shared };
@@ -95,6 +98,11 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     Ok(report)
 }
 
+/// Where rows go that do not fit the memory limit.
+fn spill_folder(options: &Options) -> PathBuf {
+    options.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
+}
+
 /// Where dead letters are put aside: where spill files are, or beside an output, where there is room and permission.
 fn spool_folder(options: &Options, destinations: &[Destination]) -> PathBuf {
     let beside = || destinations.first().map(|destination| destination.folder.clone());
@@ -107,7 +115,7 @@ fn shared<'p>(
     sources: &[OpenSource<'p>],
     names: &mut CarriedNames,
     constants: Arc<Constants>,
-    arbitrator: &'p Arbitrator,
+    (arbitrator, disk): (&'p Arbitrator, &'p Disk),
 ) -> Shared<'p> {
     let sinks = plan.operators().filter_map(|(id, operator)| match &operator.kind {
         OperatorKind::Sink(spec) => Some((id, SinkColumns::new(spec, sources, names))),
@@ -117,6 +125,7 @@ fn shared<'p>(
         plan,
         constants,
         arbitrator,
+        disk,
         sinks: sinks.collect(),
         fillings: BTreeMap::new(),
         turnstiles: BTreeMap::new(),
@@ -221,11 +230,11 @@ impl<'p> Run<'p> {
         let source = position.map(|position| &self.sources[position]);
         let full = match source {
             Some(_) => None,
-            None => Some(self.shared.seal(stage.driver, self.options.threads)?),
+            None => Some(self.shared.seal(stage.driver, self.seal(&tree))?),
         };
         let driver = match (source, &full) {
             (Some(source), _) => Driver::Source(source),
-            (None, Some((drain, codec))) => Driver::Buffer(drain.as_ref(), codec),
+            (None, Some((full, codec))) => Driver::Buffer(full, codec),
             (None, None) => unreachable!("a stage is driven by a source or a buffer"),
         };
         let ids: Vec<OperatorId> = tree.sinks.iter().map(|node| tree.nodes[*node].id).collect();
@@ -235,6 +244,7 @@ impl<'p> Run<'p> {
             outputs: outputs.collect(),
             letters: LetterBox { files: letters, spool: (!in_order).then_some(&mut self.spool) },
             fillings: &mut self.shared.fillings,
+            arbitrator: self.shared.arbitrator,
             written: self.shared.tracks_rows.then_some(&mut self.done.written),
             warned: &mut self.done.warned,
         };
@@ -242,6 +252,13 @@ impl<'p> Run<'p> {
         let totals = stages::run(&tree, driver, files, &self.sources, finisher, self.options, self.observer)?;
         self.done.add(stage, position, &totals);
         Ok(())
+    }
+
+    /// How the buffer that drives a stage is sealed: where the stage fills other buffers, half of the memory is theirs.
+    fn seal(&self, tree: &Tree<'_>) -> Seal {
+        let soft = self.shared.arbitrator.soft();
+        let most_resident = if tree.slots.is_empty() { soft } else { soft / 2 };
+        Seal { threads: self.options.threads.max(1), most_resident }
     }
 
     /// Compares the dead letters of the whole run with the ceilings: single sources first (E316), then all (E315).

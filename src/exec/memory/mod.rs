@@ -12,7 +12,15 @@ pub struct Arbitrator {
     limit: u64,
     used: AtomicU64,
     peak: AtomicU64,
-    consumers: Vec<(String, AtomicU64)>,
+    consumers: Vec<Consumer>,
+}
+
+/// What one consumer holds.
+#[derive(Debug)]
+struct Consumer {
+    name: String,
+    held: AtomicU64,
+    peak: AtomicU64,
 }
 
 /// A reservation that would pass the limit.
@@ -29,7 +37,8 @@ pub struct Exceeded {
 impl Arbitrator {
     /// An arbitrator over `limit` bytes for these consumers, by position in the plan's list.
     pub fn new(limit: u64, consumers: impl IntoIterator<Item = String>) -> Self {
-        let consumers = consumers.into_iter().map(|name| (name, AtomicU64::new(0))).collect();
+        let consumer = |name| Consumer { name, held: AtomicU64::new(0), peak: AtomicU64::new(0) };
+        let consumers = consumers.into_iter().map(consumer).collect();
         Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0), consumers }
     }
 
@@ -39,7 +48,8 @@ impl Arbitrator {
         let fitting = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
         match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting) {
             Ok(before) => {
-                self.consumers[consumer].1.fetch_add(bytes, Ordering::Relaxed);
+                let Consumer { held, peak, .. } = &self.consumers[consumer];
+                peak.fetch_max(held.fetch_add(bytes, Ordering::Relaxed) + bytes, Ordering::Relaxed);
                 self.peak.fetch_max(before + bytes, Ordering::Relaxed);
                 Ok(())
             }
@@ -50,12 +60,27 @@ impl Arbitrator {
     /// Gives back what a consumer was charged.
     pub fn release(&self, consumer: usize, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-        self.consumers[consumer].1.fetch_sub(bytes, Ordering::Relaxed);
+        self.consumers[consumer].held.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The limit, in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// How many bytes have to be given back so that `wanted` more leave the footprint below the soft threshold.
+    pub fn over_soft(&self, wanted: u64) -> u64 {
+        self.used.load(Ordering::Relaxed).saturating_add(wanted).saturating_sub(self.soft())
+    }
+
+    /// The soft threshold: four fifths of the limit. Above it whoever can spill does.
+    pub fn soft(&self) -> u64 {
+        (u128::from(self.limit) * 4 / 5) as u64
+    }
+
+    /// The most that a consumer held at once, in bytes.
+    pub fn peak_of(&self, consumer: usize) -> u64 {
+        self.consumers[consumer].peak.load(Ordering::Relaxed)
     }
 
     /// The most that was ever reserved at once, in bytes.
@@ -67,7 +92,7 @@ impl Arbitrator {
         let mut holders: Vec<_> = self
             .consumers
             .iter()
-            .map(|(name, held)| (name.clone(), held.load(Ordering::Relaxed)))
+            .map(|consumer| (consumer.name.clone(), consumer.held.load(Ordering::Relaxed)))
             .filter(|(_, held)| *held > 0)
             .collect();
         holders.sort_by_key(|(_, held)| std::cmp::Reverse(*held));

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
@@ -16,6 +16,7 @@ use crate::exec::eval::Constants;
 use crate::exec::fault::Fault;
 use crate::exec::memory::{Arbitrator, Exceeded};
 use crate::exec::rest::{Chunk, Codec, Place, Rows};
+use crate::exec::spill::Disk;
 use crate::formats::csv::EncodeError;
 use crate::plan::physical::{Operator, OperatorKind};
 
@@ -98,11 +99,75 @@ impl Collected {
 
 /// A buffer while it is filled.
 pub(crate) trait Buffer<'p>: Send {
-    /// Takes what a block gave input number `input`; blocks come in order. Charges before it grows.
+    /// Takes what a block gave input number `input`; blocks come in order. Charges before it grows. The finisher has
+    /// made room before, as far as buffers could spill; what still has no room goes to disk at once, or is E310.
     fn take(&mut self, input: usize, collected: &mut Collected) -> Result<(), Failure>;
 
-    /// Ends the filling. May use `threads` workers.
-    fn seal(self: Box<Self>, threads: usize) -> Result<Box<dyn Drain + 'p>, Failure>;
+    /// How many of its bytes could be put on disk now.
+    fn spillable(&self) -> u64 {
+        0
+    }
+
+    /// Puts at least `wanted` of these bytes on disk, or all of them, and gives back what was charged for them.
+    fn spill(&mut self, wanted: u64) -> Result<(), Failure> {
+        let _ = wanted;
+        Ok(())
+    }
+
+    /// Ends the filling.
+    fn seal(self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure>;
+}
+
+/// How a buffer is sealed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seal {
+    /// How many workers may be used.
+    pub threads: usize,
+    /// The most bytes that may stay in memory while the buffer is emptied: what is more goes to disk, if it can.
+    pub most_resident: u64,
+}
+
+/// A full buffer, which drives a stage.
+pub(crate) enum Full<'p> {
+    /// All of it is in memory: rows are taken in any order.
+    Resident(Box<dyn Drain + 'p>),
+    /// Some of it is on disk: rows are read in order.
+    OnDisk(Mutex<Box<dyn Scan + 'p>>),
+}
+
+impl<'p> Full<'p> {
+    /// One in memory.
+    pub fn resident(drain: impl Drain + 'p) -> Self {
+        Full::Resident(Box::new(drain))
+    }
+
+    /// One that is read from disk.
+    pub fn on_disk(scan: impl Scan + 'p) -> Self {
+        Full::OnDisk(Mutex::new(Box::new(scan)))
+    }
+}
+
+/// The rows of a buffer that is read from disk, in order.
+pub(crate) trait Scan: Send {
+    /// Appends the next rows, all of one port, to an empty chunk: as many as `most` allows, at least one. Gives the
+    /// port; `None` behind the last row. Rows of one port come in order; ports may alternate.
+    fn next(&mut self, most: Portion, chunk: &mut Chunk) -> Result<Option<usize>, Failure>;
+}
+
+/// How much a worker takes at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portion {
+    /// Most rows.
+    pub rows: usize,
+    /// Bytes behind which no more rows are added.
+    pub bytes: usize,
+}
+
+impl Portion {
+    /// Whether there is room for one more row in a chunk.
+    pub fn has_room(&self, chunk: &Chunk) -> bool {
+        chunk.offsets.len() < self.rows && chunk.bytes.len() < self.bytes
+    }
 }
 
 /// A full buffer. It holds its memory until it is dropped, at the end of the stage it drives.
@@ -132,6 +197,8 @@ pub(crate) struct BufferContext<'p> {
     pub constants: Arc<Constants>,
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
+    /// Where it spills to.
+    pub disk: &'p Disk,
 }
 
 impl BufferContext<'_> {

@@ -5,6 +5,7 @@ mod buffer;
 mod cull;
 mod distinct;
 mod fault_text;
+mod make_room;
 mod merge;
 mod operands;
 mod park;
@@ -14,12 +15,13 @@ mod sort;
 mod unit;
 
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
-pub(crate) use buffer::{Buffer, BufferContext, Collector, Drain};
+pub(crate) use buffer::{Buffer, BufferContext, Collector, Drain, Full, Portion, Scan, Seal};
 pub(crate) use distinct::Turnstile;
 pub(crate) use fault_text::warning_total;
+pub(crate) use make_room::make_room;
 pub(crate) use pass::Pass;
 pub(crate) use sink::SinkColumns;
-pub(crate) use unit::{Slice, Unit};
+pub(crate) use unit::{Resting, Slice, Unit};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,6 +33,7 @@ use crate::exec::eval::{self, Constants};
 use crate::exec::memory::Arbitrator;
 use crate::exec::rest::Codec;
 use crate::exec::sources::Source;
+use crate::exec::spill::Disk;
 use crate::exec::stages::contained;
 use crate::formats::csv::Encoder;
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Stage};
@@ -119,6 +122,8 @@ pub(crate) struct Shared<'p> {
     pub constants: Arc<Constants>,
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
+    /// What does not fit it.
+    pub disk: &'p Disk,
     /// What each sink writes.
     pub sinks: BTreeMap<OperatorId, SinkColumns>,
     /// The buffers that are being filled.
@@ -149,6 +154,7 @@ impl<'p> Shared<'p> {
             codec: Arc::clone(&codec),
             constants: Arc::clone(&self.constants),
             arbitrator: self.arbitrator,
+            disk: self.disk,
         };
         let (collector, buffer) = match &operator.kind {
             OperatorKind::Sort(spec) => sort::new(spec, &context),
@@ -161,11 +167,11 @@ impl<'p> Shared<'p> {
     }
 
     /// Ends the filling of a buffer: what drives a stage, and what turns its rows back.
-    pub fn seal(&mut self, id: OperatorId, threads: usize) -> Result<(Box<dyn Drain + 'p>, Arc<Codec>), Failure> {
+    pub fn seal(&mut self, id: OperatorId, seal: Seal) -> Result<(Full<'p>, Arc<Codec>), Failure> {
         // A buffer that no row came to is made only now.
         self.fill(id);
         let Filling { buffer, codec, .. } = self.fillings.remove(&id).expect("it was just made");
-        Ok((contained(|| buffer.seal(threads.max(1)))?, codec))
+        Ok((contained(|| buffer.seal(seal))?, codec))
     }
 
     fn codec(&self, operator: &Operator) -> Codec {

@@ -14,7 +14,7 @@ use crate::exec::memory::Charge;
 use crate::exec::rest::{Codec, Place, Rows};
 use crate::plan::physical::{MergeOperator, Operator, ParkOperator};
 
-use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain};
+use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
 use super::merge::ColumnMap;
 
 /// A park's two sides.
@@ -114,7 +114,7 @@ impl<'p> Buffer<'p> for Park<'p> {
         Ok(())
     }
 
-    fn seal(mut self: Box<Self>, _: usize) -> Result<Box<dyn Drain + 'p>, Failure> {
+    fn seal(mut self: Box<Self>, _: Seal) -> Result<Full<'p>, Failure> {
         let order = match self.mode {
             None => None,
             Some(mode) => {
@@ -123,7 +123,7 @@ impl<'p> Buffer<'p> for Park<'p> {
             }
         };
         let Self { rows, charge, .. } = *self;
-        Ok(Box::new(Parked { rows, order, _charge: charge }))
+        Ok(Full::resident(Parked { rows, order, _charge: charge }))
     }
 }
 

@@ -15,7 +15,7 @@ use super::buffer::{BufferContext, CollectError, Collector};
 use super::distinct::Gate;
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
-use super::{Action, BlockResult, Tree, Unit, WARNING_SAMPLES, Warned};
+use super::{Action, BlockResult, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
@@ -56,11 +56,14 @@ impl<'a, 'p> Pass<'a, 'p> {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
             }
-            Unit::Resting { drain, slice, .. } => {
+            Unit::Resting { rows: Resting::Drain(drain), slice, .. } => {
                 places.clear();
                 drain.places(slice.port, slice.range.clone(), places);
                 let rows: Vec<&[u8]> = places.iter().map(|place| drain.row(*place)).collect();
                 pass.revive(&rows, slice.port);
+            }
+            Unit::Resting { rows: Resting::Read(chunk), slice, .. } => {
+                pass.revive(&chunk.rows().collect::<Vec<_>>(), slice.port);
             }
         }
         pass.finish();

@@ -20,7 +20,7 @@ use crate::exec::rest::{Codec, Place, Rows};
 use crate::exec::workers::on_all;
 use crate::plan::physical::{Operator, SortOperator};
 
-use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain};
+use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
 
 /// What messages call the rows of a sort.
 const DETAIL: &str = "rows to sort";
@@ -187,7 +187,7 @@ impl<'p> Buffer<'p> for Sort<'p> {
         Ok(())
     }
 
-    fn seal(self: Box<Self>, threads: usize) -> Result<Box<dyn Drain + 'p>, Failure> {
+    fn seal(self: Box<Self>, Seal { threads, .. }: Seal) -> Result<Full<'p>, Failure> {
         let Self { operator, mut charge, rows, tails, mut runs } = *self;
         runs.retain(|run| !run.is_empty());
         sort_runs(&mut runs, &tails, threads);
@@ -196,7 +196,7 @@ impl<'p> Buffer<'p> for Sort<'p> {
         let order = merge_runs(&runs, &tails, threads);
         charge.give_back(runs.iter().map(|run| entry_bytes(run.capacity())).sum());
         charge.give_back(tails.chunks.iter().map(|tails| tails.cost() as u64).sum());
-        Ok(Box::new(Sorted { rows, order, _charge: charge }))
+        Ok(Full::resident(Sorted { rows, order, _charge: charge }))
     }
 }
 

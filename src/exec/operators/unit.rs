@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::exec::rest::Codec;
+use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, Index};
 
@@ -24,13 +24,22 @@ pub(crate) enum Unit<'a, 'p> {
     },
     /// Rows of a buffer.
     Resting {
-        /// The buffer.
-        drain: &'a (dyn Drain + 'p),
-        /// What turns its rows back.
+        /// Where they are.
+        rows: Resting<'a, 'p>,
+        /// What turns them back.
         codec: &'a Codec,
         /// Which rows.
         slice: &'a Slice,
     },
+}
+
+/// Where the rows of a unit are.
+#[derive(Clone, Copy)]
+pub(crate) enum Resting<'a, 'p> {
+    /// In a buffer, at the range of the slice.
+    Drain(&'a (dyn Drain + 'p)),
+    /// Read from disk: they are all there is in the chunk.
+    Read(&'a Chunk),
 }
 
 /// Some rows of one port of a buffer.

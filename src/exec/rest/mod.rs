@@ -46,11 +46,29 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// The bytes of each row, without its length.
+    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.offsets.iter().map(|offset| framed(&self.bytes[*offset as usize..]))
+    }
+
+    /// Adds an encoded row, which has no length in front of it.
+    pub fn push(&mut self, row: &[u8]) {
+        self.offsets.push(self.bytes.len() as u32);
+        self.bytes.extend_from_slice(&(row.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(row);
+    }
+
     /// Forgets the rows but keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.offsets.clear();
     }
+}
+
+/// The row that begins with its length at the start of `bytes`.
+fn framed(bytes: &[u8]) -> &[u8] {
+    let (length, bytes) = bytes.split_first_chunk().expect("a row has its length in front");
+    &bytes[..u32::from_le_bytes(*length) as usize]
 }
 
 /// All resting rows of a buffer, in the order they arrived.
@@ -91,9 +109,7 @@ impl Rows {
 
     /// The bytes of a row, without its length.
     pub fn row(&self, place: Place) -> &[u8] {
-        let bytes = &self.chunks[place.chunk() as usize][place.offset() as usize..];
-        let (length, bytes) = bytes.split_first_chunk().expect("a row has its length in front");
-        &bytes[..u32::from_le_bytes(*length) as usize]
+        framed(&self.chunks[place.chunk() as usize][place.offset() as usize..])
     }
 
     /// How many rows a chunk has.

@@ -1,9 +1,11 @@
 //! Hands out the work of a stage: blocks of a source's text, or ranges of a buffer's rows.
 
-use crate::exec::Failure;
-use crate::exec::operators::{Drain, Slice};
-use crate::exec::rest::Codec;
+use std::sync::Mutex;
+
+use crate::exec::operators::{Drain, Full, Portion, Scan, Slice};
+use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{self, Source, Ticket};
+use crate::exec::{Failure, lock};
 use crate::formats::csv::Block;
 
 /// What drives a stage.
@@ -12,7 +14,7 @@ pub(crate) enum Driver<'a, 'p> {
     /// A source.
     Source(&'a Source<'p>),
     /// A buffer, and what turns its rows back.
-    Buffer(&'a (dyn Drain + 'p), &'a Codec),
+    Buffer(&'a Full<'p>, &'a Codec),
 }
 
 /// Hands out blocks, in order.
@@ -21,6 +23,18 @@ pub(super) enum Feed<'a, 'p> {
     Text(sources::Feed<'a, 'p>),
     /// Goes through the ports of a buffer.
     Slices(Slices),
+    /// Reads a buffer from disk.
+    Scan(Scanned<'a, 'p>),
+}
+
+/// A buffer that is read from disk.
+pub(super) struct Scanned<'a, 'p> {
+    scan: &'a Mutex<Box<dyn Scan + 'p>>,
+    portion: Portion,
+    next_index: u64,
+    /// How many rows were read of each port.
+    read: Vec<u64>,
+    closed: bool,
 }
 
 /// What a worker takes next.
@@ -29,6 +43,8 @@ pub(super) enum Task {
     Text(Ticket),
     /// Rows of a buffer.
     Rows(Slice),
+    /// Rows of a buffer, which are in the chunk.
+    Read(Slice),
 }
 
 impl Task {
@@ -36,17 +52,26 @@ impl Task {
     pub fn index(&self) -> u64 {
         match self {
             Task::Text(ticket) => ticket.index,
-            Task::Rows(slice) => slice.index,
+            Task::Rows(slice) | Task::Read(slice) => slice.index,
         }
     }
 }
 
-impl Feed<'_, '_> {
+impl<'a, 'p> Feed<'a, 'p> {
+    /// Goes through a full buffer, in portions that suit blocks of `block_size` bytes.
+    pub fn of_buffer(full: &'a Full<'p>, block_size: usize) -> Self {
+        match full {
+            Full::Resident(drain) => Feed::Slices(Slices::new(drain.as_ref(), block_size)),
+            Full::OnDisk(scan) => Feed::Scan(Scanned::new(scan, block_size)),
+        }
+    }
+
     /// The number of the next block.
     pub fn next_index(&self) -> u64 {
         match self {
             Feed::Text(feed) => feed.next_index(),
             Feed::Slices(slices) => slices.next_index,
+            Feed::Scan(scanned) => scanned.next_index,
         }
     }
 
@@ -55,15 +80,41 @@ impl Feed<'_, '_> {
         match self {
             Feed::Text(feed) => feed.close(),
             Feed::Slices(slices) => slices.ports.clear(),
+            Feed::Scan(scanned) => scanned.closed = true,
         }
     }
 
-    /// The next block; its text, if it has some, goes into `block`. `None` behind the last one.
-    pub fn next(&mut self, block: &mut Block) -> Result<Option<Task>, Failure> {
+    /// The next block; its text, if it has some, goes into `block`, rows from disk into `chunk`. `None` behind the last
+    /// one.
+    pub fn next(&mut self, block: &mut Block, chunk: &mut Chunk) -> Result<Option<Task>, Failure> {
         match self {
             Feed::Text(feed) => Ok(feed.next(block)?.map(Task::Text)),
             Feed::Slices(slices) => Ok(slices.next().map(Task::Rows)),
+            Feed::Scan(scanned) => Ok(scanned.next(chunk)?.map(Task::Read)),
         }
+    }
+}
+
+impl<'a, 'p> Scanned<'a, 'p> {
+    fn new(scan: &'a Mutex<Box<dyn Scan + 'p>>, block_size: usize) -> Self {
+        let portion = Portion { rows: MOST as usize, bytes: block_size * EXPANSION as usize / 4 };
+        Self { scan, portion, next_index: 0, read: Vec::new(), closed: false }
+    }
+
+    fn next(&mut self, chunk: &mut Chunk) -> Result<Option<Slice>, Failure> {
+        chunk.clear();
+        let port = if self.closed { None } else { lock(self.scan).next(self.portion, chunk)? };
+        Ok(port.map(|port| self.slice(port, chunk.offsets.len() as u64)))
+    }
+
+    fn slice(&mut self, port: usize, rows: u64) -> Slice {
+        if self.read.len() <= port {
+            self.read.resize(port + 1, 0);
+        }
+        let start = self.read[port];
+        self.read[port] += rows;
+        self.next_index += 1;
+        Slice { index: self.next_index - 1, port, range: start..start + rows }
     }
 }
 

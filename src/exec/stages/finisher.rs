@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::dlq::{LetterFile, Spool};
-use crate::exec::operators::{BlockResult, Counts, Filling, Tree, WARNING_SAMPLES, Warned};
+use crate::exec::memory::Arbitrator;
+use crate::exec::operators::{BlockResult, Counts, Filling, Tree, WARNING_SAMPLES, Warned, make_room};
 use crate::exec::publish::Output;
 use crate::exec::sources::Source;
 use crate::exec::{Failure, Observer};
@@ -30,6 +31,8 @@ pub(crate) struct Ends<'a, 'p> {
     pub letters: LetterBox<'a>,
     /// The buffers that are being filled.
     pub fillings: &'a mut BTreeMap<OperatorId, Filling<'p>>,
+    /// Owns the memory limit.
+    pub arbitrator: &'a Arbitrator,
     /// The rows that sinks got, where rows are known beyond their stage.
     pub written: Option<&'a mut WrittenRows>,
     /// `warn` validations that did not hold, over all stages.
@@ -139,7 +142,9 @@ impl<'a, 'p> Finisher<'a, 'p> {
     fn fill(&mut self, result: &mut BlockResult) -> Result<(), Failure> {
         for (slot, collected) in self.tree.slots.iter().zip(&mut result.collected) {
             if !collected.packed.is_empty() {
-                let filling = self.ends.fillings.get_mut(&slot.buffer).expect("a buffer of the stage is being filled");
+                let Ends { fillings, arbitrator, .. } = &mut self.ends;
+                make_room(self.tree.plan, fillings, arbitrator, collected.packed.len() as u64)?;
+                let filling = fillings.get_mut(&slot.buffer).expect("a buffer of the stage is being filled");
                 filling.buffer.take(slot.input, collected)?;
             }
         }

@@ -15,14 +15,14 @@ pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, StageTotals, Warn
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use crate::exec::operators::{BlockResult, Pass, Tree, Unit};
-use crate::exec::rest::Place;
+use crate::exec::operators::{BlockResult, Full, Pass, Resting, Tree, Unit};
+use crate::exec::rest::{Chunk, Place};
 use crate::exec::sources::{self, BoundFile, Source};
 use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
 use crate::formats::csv::{Block, Index};
 
-use feed::{Feed, Slices, Task};
+use feed::{Feed, Task};
 use ring::Ring;
 
 /// A stage at work.
@@ -42,6 +42,7 @@ struct Desk {
     block: Block,
     index: Index,
     places: Vec<Place>,
+    chunk: Chunk,
 }
 
 /// Runs a stage to its end. `files` are those of its source, if a source drives it, and `sources` all of the plan. The
@@ -58,7 +59,7 @@ pub(crate) fn run<'a, 'p>(
     let threads = options.threads.max(1);
     let feed = match driver {
         Driver::Source(source) => Feed::Text(sources::Feed::new(source, files, options.block_size)),
-        Driver::Buffer(drain, _) => Feed::Slices(Slices::new(drain, options.block_size)),
+        Driver::Buffer(full, _) => Feed::of_buffer(full, options.block_size),
     };
     let stage = Stage {
         tree,
@@ -95,7 +96,7 @@ impl Stage<'_, '_> {
         let task = {
             let mut feed = lock(&self.feed);
             let number = feed.next_index();
-            match contained(|| feed.next(&mut desk.block)) {
+            match contained(|| feed.next(&mut desk.block, &mut desk.chunk)) {
                 Ok(Some(task)) => task,
                 Ok(None) => return None,
                 Err(failure) => {
@@ -119,13 +120,16 @@ impl Stage<'_, '_> {
     }
 
     fn pass(&self, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
-        let Desk { block, index, places } = desk;
+        let Desk { block, index, places, chunk } = desk;
         let unit = match (task, self.driver) {
             (Task::Text(ticket), Driver::Source(source)) => {
                 ticket.decoder.decoder.index(block, index);
                 Unit::Text { source, ticket, block, index }
             }
-            (Task::Rows(slice), Driver::Buffer(drain, codec)) => Unit::Resting { drain, codec, slice },
+            (Task::Rows(slice), Driver::Buffer(Full::Resident(drain), codec)) => {
+                Unit::Resting { rows: Resting::Drain(drain.as_ref()), codec, slice }
+            }
+            (Task::Read(slice), Driver::Buffer(_, codec)) => Unit::Resting { rows: Resting::Read(chunk), codec, slice },
             _ => unreachable!("the feed is the driver's"),
         };
         Pass::run(self.tree, self.sources, unit, result, places);

@@ -30,6 +30,7 @@ impl Lab {
             batch_id: None,
             force: false,
             spill_dir: None,
+            disk_faults: Default::default(),
             block_size: exec::DEFAULT_BLOCK_SIZE,
         };
         let lab = Self { folder, options, batch_size: None };

@@ -165,6 +165,7 @@ fn promised(pipeline: &Pipeline, reference: &PortRef) -> Vec<Row> {
             let rows = cull(&inputs().concat());
             rows.into_iter().filter(|(port, _)| *port == reference.port).map(|(_, row)| row).collect()
         }
+        NodeKind::Aggregate(_) | NodeKind::Reshape(_) => unreachable!("drafts have none"),
         NodeKind::Merge(merge) if merge.mode == MergeMode::Concat => inputs().concat(),
         NodeKind::Merge(_) => interleave(&inputs()),
         NodeKind::Sink(sink) => {

@@ -13,7 +13,7 @@ use crate::exec::rest::{Codec, Place, Rows};
 use crate::exec::value::Value;
 use crate::plan::physical::{CullOperator, Operator};
 
-use super::super::buffer::{Buffer, BufferContext, Collected, Drain};
+use super::super::buffer::{Buffer, BufferContext, Collected, Full, Seal};
 use super::collect::{Decisive, Part};
 use super::order::{self, Culled};
 use super::text;
@@ -66,7 +66,7 @@ impl<'p> Buffer<'p> for Group<'p> {
         charged.map_err(|exceeded| self.does_not_fit(&exceeded))
     }
 
-    fn seal(mut self: Box<Self>, _: usize) -> Result<Box<dyn Drain + 'p>, Failure> {
+    fn seal(mut self: Box<Self>, _: Seal) -> Result<Full<'p>, Failure> {
         let shows_order = self.spec.cull.aggregates.iter().any(|a| Accumulator::shows_order(a.function));
         let ordered = !self.spec.cull.order_by.is_empty();
         let order = match shows_order || ordered {
@@ -85,7 +85,7 @@ impl<'p> Buffer<'p> for Group<'p> {
         self.rows_charge.give_back(listed);
         self.rows_charge.give_back(self.blocks.iter().map(Block::cost).sum());
         self.rows_charge.give_back(order.map_or(0, |order| order.cost()));
-        Ok(Box::new(Culled { rows: self.rows, ports, _charge: self.rows_charge }))
+        Ok(Full::resident(Culled { rows: self.rows, ports, _charge: self.rows_charge }))
     }
 }
 

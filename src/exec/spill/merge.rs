@@ -1,0 +1,105 @@
+//! Several runs as one sequence.
+
+use std::cmp::Ordering;
+use std::fs::File;
+
+use super::disk::Disk;
+use super::run::RunReader;
+use crate::exec::Failure;
+use crate::exec::memory::Charge;
+
+/// Reads runs in the order of the keys of their records; equal keys in the order of the runs.
+pub struct Merge<'p> {
+    disk: &'p Disk,
+    file: Option<File>,
+    readers: Vec<RunReader>,
+    /// A heap of the readers that have a record: the one with the first record on top.
+    heap: Vec<Head>,
+    /// Whether the record on top was given already.
+    given: bool,
+    stored: Vec<u8>,
+    _charge: Option<Charge<'p>>,
+}
+
+/// A reader in the heap.
+#[derive(Clone, Copy)]
+struct Head {
+    /// The first bytes of its key as a number, which decides most comparisons.
+    prefix: u64,
+    /// The reader; earlier ones have earlier runs.
+    reader: u32,
+}
+
+impl<'p> Merge<'p> {
+    /// In front of the first record. `file` holds the runs of all readers.
+    pub(super) fn new(
+        disk: &'p Disk,
+        file: Option<File>,
+        readers: Vec<RunReader>,
+        charge: Option<Charge<'p>>,
+    ) -> Result<Self, Failure> {
+        let (heap, stored) = (Vec::with_capacity(readers.len()), Vec::new());
+        let mut merge = Self { disk, file, readers, heap, given: false, stored, _charge: charge };
+        for reader in 0..merge.readers.len() {
+            if merge.advance(reader)? {
+                let head = merge.head(reader);
+                merge.heap.push(head);
+            }
+        }
+        for root in (0..merge.heap.len() / 2).rev() {
+            merge.sift_down(root);
+        }
+        Ok(merge)
+    }
+
+    /// The next record: key and payload. `None` behind the last one.
+    #[expect(clippy::should_implement_trait, reason = "a record is lent: an iterator can't do that")]
+    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, Failure> {
+        if std::mem::take(&mut self.given) {
+            let reader = self.heap[0].reader as usize;
+            if self.advance(reader)? {
+                self.heap[0] = self.head(reader);
+            } else {
+                self.heap.swap_remove(0);
+            }
+            self.sift_down(0);
+        }
+        let Some(first) = self.heap.first() else { return Ok(None) };
+        self.given = true;
+        Ok(Some(self.readers[first.reader as usize].record()))
+    }
+
+    fn advance(&mut self, reader: usize) -> Result<bool, Failure> {
+        let file = self.file.as_ref().expect("runs are in a file");
+        self.readers[reader].advance(self.disk, file, &mut self.stored)
+    }
+
+    fn head(&self, reader: usize) -> Head {
+        let key = self.readers[reader].key();
+        let mut first = [0; 8];
+        let length = key.len().min(8);
+        first[..length].copy_from_slice(&key[..length]);
+        Head { prefix: u64::from_be_bytes(first), reader: reader as u32 }
+    }
+
+    fn is_less(&self, left: Head, right: Head) -> bool {
+        let by_key = || self.readers[left.reader as usize].key().cmp(self.readers[right.reader as usize].key());
+        let order = left.prefix.cmp(&right.prefix).then_with(by_key).then(left.reader.cmp(&right.reader));
+        order == Ordering::Less
+    }
+
+    fn sift_down(&mut self, mut root: usize) {
+        loop {
+            let left = 2 * root + 1;
+            let Some(mut child) = (left < self.heap.len()).then_some(left) else { return };
+            if left + 1 < self.heap.len() && self.is_less(self.heap[left + 1], self.heap[left]) {
+                child = left + 1;
+            }
+            if !self.is_less(self.heap[child], self.heap[root]) {
+                return;
+            }
+            self.heap.swap(child, root);
+            root = child;
+        }
+    }
+}
