@@ -114,6 +114,19 @@ pub struct Report {
     pub elapsed: Duration,
     /// Peak of the reserved memory, in bytes.
     pub peak_reserved: u64,
+    /// One for each memory consumer, in plan order.
+    pub consumers: Vec<ConsumerReport>,
+}
+
+/// What the state of one memory consumer came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConsumerReport {
+    /// What messages call it, such as `distinct.clean`.
+    pub name: String,
+    /// The most that it had reserved at once, in bytes.
+    pub peak_reserved: u64,
+    /// What it put on disk.
+    pub spilled: spill::Volume,
 }
 
 /// What one operator did.

@@ -16,11 +16,11 @@ use super::publish::{self, Destination, Output, Purpose, Workspace};
 use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict};
 use super::spill::Disk;
 use super::stages::{self, Driver, Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
-use super::{Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
+use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Stage};
+use crate::plan::physical::{MemoryConsumer, OperatorId, OperatorKind, PhysicalPlan, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -282,6 +282,11 @@ impl<'p> Run<'p> {
         let letters = outputs.letters.iter().map(|file| published(&file.output, file.rows, true));
         let totals =
             done.warned.iter().map(|((id, validation), count)| warning_total(plan.operator(*id), *validation, *count));
+        let consumer = |(position, consumer): (usize, &MemoryConsumer)| ConsumerReport {
+            name: consumer.name.clone(),
+            peak_reserved: shared.arbitrator.peak_of(position),
+            spilled: shared.disk.volume(position),
+        };
         let columns = shared.sinks.into_values().flat_map(|columns| columns.warnings);
         Report {
             total: done.progress.rows,
@@ -293,6 +298,7 @@ impl<'p> Run<'p> {
             bytes_read: done.progress.bytes,
             elapsed: Default::default(),
             peak_reserved: shared.arbitrator.peak(),
+            consumers: plan.consumers.iter().enumerate().map(consumer).collect(),
             warnings: done.warnings.into_iter().chain(totals).chain(columns).collect(),
         }
     }

@@ -194,6 +194,7 @@ fn closing_summary() {
         bytes_read: 310 << 20,
         elapsed: Duration::from_millis(1_234),
         peak_reserved: 0,
+        consumers: Vec::new(),
     };
     let quiet = Report {
         total: 1,
@@ -205,6 +206,7 @@ fn closing_summary() {
         bytes_read: 12,
         elapsed: Duration::from_micros(1_530),
         peak_reserved: 2_048,
+        consumers: Vec::new(),
         ..busy.clone()
     };
     let text =
