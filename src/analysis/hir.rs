@@ -238,9 +238,14 @@ pub enum AggregateStrategy {
 
 /// A reshape. Its one port has the input's columns, then the hidden stamps `$meta.synthetic`, `$meta.synthesized_by` and
 /// `$meta.mutated_by` where the input has none yet.
+///
+/// A column that rules write can have a wider type in the output than in the input: a nullable one, a decimal without a
+/// known scale, or some kind in the place of nothing but nulls. Values of the input then become ones of the output's
+/// kind, as in a merge.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reshape {
-    /// The columns of `partition_by`, by position, in order.
+    /// The columns of `partition_by`, by position, in order. A value of a column of lists or maps counts as null, as do
+    /// an empty text and NaN.
     pub partition_by: Vec<usize>,
     /// The hidden key columns of the input, which are part of every partition.
     pub hidden_keys: Vec<usize>,
@@ -248,7 +253,10 @@ pub struct Reshape {
     pub order_by: Vec<SortKey>,
     /// In file order.
     pub rules: Vec<ReshapeRule>,
-    /// The stamps' columns in the output: synthetic, synthesized by, mutated by.
+    /// The stamps' columns in the output: synthetic, synthesized by, mutated by. They stand behind the input's columns,
+    /// or are among these, where an earlier reshape stamped the rows already: then what a rule rewrites is appended to
+    /// `mutated_by`, and all else of a row that came in stays. A row that a rule adds gets new stamps: synthetic, by that
+    /// rule, rewritten by none.
     pub stamps: [usize; 3],
 }
 
@@ -270,9 +278,9 @@ pub struct ReshapeRule {
 /// A column and its new value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assignment {
-    /// The column of the input, by position.
+    /// The column, by position in the input and in the output.
     pub column: usize,
-    /// Of the column's kind.
+    /// Reads the input's row; of the kind that the output's column has.
     pub value: Expr,
     /// Where the column is named.
     pub span: Span,
@@ -281,7 +289,8 @@ pub struct Assignment {
 /// A row that a rule adds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Synthesis {
-    /// Whether the other columns, undeclared fields too, are those of the row that triggers it; else they are null.
+    /// Whether the other columns, undeclared fields too, are those of the row that triggers it; else every visible column
+    /// has a value in `overrides`, and there are no undeclared fields. Hidden key columns are always the trigger's.
     pub copies_trigger: bool,
     /// The columns that have values of their own.
     pub overrides: Vec<Assignment>,

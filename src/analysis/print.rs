@@ -8,9 +8,9 @@ use std::fmt::Write;
 use super::check::list;
 use super::functions::Function;
 use super::hir::{
-    Aggregate, AggregateFunction, BinaryOp, Column, ConstantValue, Cull, Expr, ExprKind, Literal, Matcher, Merge,
-    MergeMode, Node, NodeKind, OutputColumn, Pipeline, Route, Schema, Sink, SinkColumn, SinkColumnSource, SortKey,
-    Source, Statement, Transform, Variable,
+    Aggregate, AggregateFunction, Assignment, BinaryOp, Column, ConstantValue, Cull, Expr, ExprKind, Literal, Matcher,
+    Merge, MergeMode, Node, NodeKind, OutputColumn, Pipeline, Reshape, Route, Schema, Sink, SinkColumn,
+    SinkColumnSource, SortKey, Source, Statement, Transform, Variable,
 };
 use super::types::{Kind, Type};
 
@@ -34,7 +34,7 @@ pub fn node(pipeline: &Pipeline, node: &Node) -> String {
     let empty = Schema::default();
     let input = node.inputs.first().map(|port| &*pipeline.node(port.node).ports[port.port].schema).unwrap_or(&empty);
     match &node.kind {
-        NodeKind::Aggregate(_) | NodeKind::Reshape(_) => todo!(),
+        NodeKind::Aggregate(_) => todo!(),
         NodeKind::Source(source) => source_lines(&mut text, source),
         NodeKind::Transform(transform) => {
             transform_lines(&mut text, transform, &Names { pipeline, input, transform: Some(transform) })
@@ -42,6 +42,7 @@ pub fn node(pipeline: &Pipeline, node: &Node) -> String {
         NodeKind::Route(route) => route_lines(&mut text, node, route, &Names { pipeline, input, transform: None }),
         NodeKind::Merge(merge) => merge_lines(&mut text, pipeline, node, merge),
         NodeKind::Cull(cull) => cull_lines(&mut text, cull, pipeline, input),
+        NodeKind::Reshape(reshape) => reshape_lines(&mut text, reshape, &Names { pipeline, input, transform: None }),
         NodeKind::Sink(sink) => sink_lines(&mut text, sink, input),
     }
     for port in &node.ports {
@@ -233,12 +234,7 @@ fn merge_lines(text: &mut String, pipeline: &Pipeline, node: &Node, merge: &Merg
 fn cull_lines(text: &mut String, cull: &Cull, pipeline: &Pipeline, input: &Schema) {
     let name = |column: usize| input.columns[column].name.as_str();
     let rows = Names { pipeline, input, transform: None };
-    let keys: Vec<&str> = cull.partition_by.iter().chain(&cull.hidden_keys).map(|column| name(*column)).collect();
-    let groups = if keys.is_empty() { "the whole input".to_owned() } else { keys.join(", ") };
-    line(text, format_args!("  a group is {groups}"));
-    if !cull.order_by.is_empty() {
-        line(text, format_args!("  ordered by {}", order(&cull.order_by, name)));
-    }
+    group_lines(text, (&cull.partition_by, &cull.hidden_keys), &cull.order_by, name);
     let aggregates: Vec<String> = cull.aggregates.iter().map(|part| aggregate(part, &rows)).collect();
     for (part, shown) in cull.aggregates.iter().zip(&aggregates) {
         line(text, format_args!("  computes {shown}: {}", ty(&part.ty)));
@@ -247,6 +243,43 @@ fn cull_lines(text: &mut String, cull: &Cull, pipeline: &Pipeline, input: &Schem
     let groups = Names { pipeline, input: &group, transform: None };
     for rule in &cull.rules {
         line(text, format_args!("  rule {}: {}", rule.name, expr(&rule.predicate, &groups)));
+    }
+}
+
+/// What a group is and how its rows are ordered.
+fn group_lines<'n>(
+    text: &mut String,
+    (partition_by, hidden_keys): (&[usize], &[usize]),
+    order_by: &[SortKey],
+    name: impl Fn(usize) -> &'n str,
+) {
+    let keys: Vec<&str> = partition_by.iter().chain(hidden_keys).map(|column| name(*column)).collect();
+    let groups = if keys.is_empty() { "the whole input".to_owned() } else { keys.join(", ") };
+    line(text, format_args!("  a group is {groups}"));
+    if !order_by.is_empty() {
+        line(text, format_args!("  ordered by {}", order(order_by, name)));
+    }
+}
+
+fn reshape_lines(text: &mut String, reshape: &Reshape, names: &Names) {
+    let name = |column: usize| names.input.columns[column].name.as_str();
+    group_lines(text, (&reshape.partition_by, &reshape.hidden_keys), &reshape.order_by, name);
+    let assign = |text: &mut String, assignments: &[Assignment]| {
+        for Assignment { column, value, .. } in assignments {
+            line(text, format_args!("    {} = {}", name(*column), expr(value, names)));
+        }
+    };
+    for rule in &reshape.rules {
+        line(text, format_args!("  rule {}: {}", rule.name, expr(&rule.when, names)));
+        if !rule.set.is_empty() {
+            line(text, format_args!("   sets"));
+            assign(text, &rule.set);
+        }
+        if let Some(added) = &rule.synthesize {
+            let of = if added.copies_trigger { "a copy with" } else { "a row of" };
+            line(text, format_args!("   adds {of}"));
+            assign(text, &added.overrides);
+        }
     }
 }
 
@@ -300,12 +333,13 @@ fn line(text: &mut String, args: std::fmt::Arguments) {
 
 fn kind_name(kind: &NodeKind) -> &'static str {
     match kind {
-        NodeKind::Aggregate(_) | NodeKind::Reshape(_) => todo!(),
+        NodeKind::Aggregate(_) => todo!(),
         NodeKind::Source(_) => "source",
         NodeKind::Transform(_) => "transform",
         NodeKind::Route(_) => "route",
         NodeKind::Merge(_) => "merge",
         NodeKind::Cull(_) => "cull",
+        NodeKind::Reshape(_) => "reshape",
         NodeKind::Sink(_) => "sink",
     }
 }

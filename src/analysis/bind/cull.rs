@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::rules::RuleList;
 use super::{Binder, Bound};
 use crate::analysis::check::{Checker, Row};
 use crate::analysis::hir::{Cull, CullRule, NodeKind};
@@ -17,9 +18,15 @@ impl Binder<'_> {
         let find = |name: &str| input.schema.position(name);
         let order_by = self.sort_keys(&format!("`order_by` of cull `{name}`"), &cull.order_by, input, find);
         if partition.unknown.is_empty() {
-            self.covers_key(node, cull, input);
+            self.covers_key(&format!("cull `{name}`"), &cull.partition_by, input);
         }
-        self.rule_names(node, cull);
+        self.rules(&RuleList {
+            node: format!("cull `{name}`"),
+            names: cull.rules.iter().map(|rule| &rule.name).collect(),
+            span: cull.rules_span,
+            idle: "removes nothing",
+            example: "{ name: many, drop_group_when: \"count(*) > 3\" }",
+        });
         let place = format!("cull \"{name}\"");
         let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
         let mut checker = checker.over_groups(partition.columns.clone(), partition.unknown);
@@ -56,27 +63,5 @@ impl Binder<'_> {
             return;
         };
         self.diagnostics.push(Diagnostic::error(Code::E200, message).label(port.span, label).help(help));
-    }
-
-    /// There are rules, and each has a name of its own.
-    fn rule_names(&mut self, node: &ast::Node, cull: &ast::Cull) {
-        let name = &node.name.value;
-        if cull.rules.is_empty() {
-            let diagnostic = Diagnostic::error(Code::E200, format!("cull `{name}` has no rules"))
-                .label(cull.rules_span, "removes nothing")
-                .help("add a rule: `{ name: many, drop_group_when: \"count(*) > 3\" }`");
-            self.diagnostics.push(diagnostic);
-        }
-        for (index, rule) in cull.rules.iter().enumerate() {
-            let Some(first) = cull.rules[..index].iter().find(|first| first.name.value == rule.name.value) else {
-                continue;
-            };
-            let message = format!("two rules of cull `{name}` are called `{}`", rule.name.value);
-            let diagnostic = Diagnostic::error(Code::E200, message)
-                .label(rule.name.span, "the second one")
-                .label(first.name.span, "the first one")
-                .help("give one of them another name");
-            self.diagnostics.push(diagnostic);
-        }
     }
 }

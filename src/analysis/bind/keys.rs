@@ -5,7 +5,7 @@ use crate::analysis::check::{Row, did_you_mean, list, there_are};
 use crate::analysis::hir::{Column, SourceColumn};
 use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
-use crate::syntax::pipeline::ast::{Cull, Node, NodeKind, Pipeline, Source};
+use crate::syntax::pipeline::ast::{Node, NodeKind, Pipeline, Source};
 
 impl Binder<'_> {
     /// The columns of a source's key by position, and the hidden columns that carry it. Reports E153 for each field
@@ -49,10 +49,10 @@ impl Binder<'_> {
         self.diagnostics.push(diagnostic.help_opt(help));
     }
 
-    /// Reports E15C if a cull's groups could hold rows of several correlation groups: `partition_by` must name every
-    /// field of the keys that its rows carry.
-    pub(super) fn covers_key(&mut self, node: &Node, cull: &Cull, input: &Row) {
-        let named = |field: &str| cull.partition_by.value.iter().any(|name| name.value == field);
+    /// Reports E15C if the groups of a node (messages say "cull `gate`") could hold rows of several correlation groups:
+    /// `partition_by` must name every field of the keys that its rows carry.
+    pub(super) fn covers_key(&mut self, node: &str, partition_by: &Spanned<Vec<Spanned<String>>>, input: &Row) {
+        let named = |field: &str| partition_by.value.iter().any(|name| name.value == field);
         let keys = input.schema.keys().map(|(_, column)| column).filter(|column| !column.ty.is_error());
         let fields = keys.filter_map(|column| Some((column.key_field()?, column)));
         let missing: Vec<(&str, &Column)> = fields.filter(|(field, _)| !named(field)).collect();
@@ -61,12 +61,11 @@ impl Binder<'_> {
             return;
         }
         let message = format!(
-            "`partition_by` of cull `{}` leaves out {}, so its groups could tear correlation groups apart",
-            node.name.value,
+            "`partition_by` of {node} leaves out {}, so its groups could tear correlation groups apart",
             list(&fields)
         );
-        let mut diagnostic = Diagnostic::error(Code::E15C, message)
-            .label(cull.partition_by.span, format!("needs {}, too", list(&fields)));
+        let mut diagnostic =
+            Diagnostic::error(Code::E15C, message).label(partition_by.span, format!("needs {}, too", list(&fields)));
         for (_, column) in &missing {
             diagnostic = diagnostic.label(column.span, "belongs to the correlation key");
         }

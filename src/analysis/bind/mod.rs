@@ -13,7 +13,9 @@ mod merge;
 mod names;
 mod order;
 mod paths;
+mod reshape;
 mod route;
+mod rules;
 mod settings;
 mod sink;
 mod source;
@@ -101,6 +103,7 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Route(route) => self.route(node, route, &input),
             ast::NodeKind::Merge(merge) => self.merge(merge, &inputs),
             ast::NodeKind::Cull(cull) => self.cull(node, cull, &input),
+            ast::NodeKind::Reshape(reshape) => self.reshape(node, reshape, &input),
             ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),
             ast::NodeKind::Unsupported { .. } | ast::NodeKind::Error { .. } => Bound { kind: None, rows: Vec::new() },
         };

@@ -32,6 +32,7 @@ impl Binder<'_> {
         for (index, field) in fields.iter().enumerate() {
             let earlier = fields[..index].iter().map(|earlier| &earlier.field);
             if let Some(column) = self.listed_column(list, &field.field, earlier, row, &find) {
+                self.comparable(list, &field.field, &row.schema.columns[column].ty);
                 let nulls_first = field.nulls == NullOrder::First;
                 keys.push(SortKey { column, descending: field.descending, nulls_first });
             }
@@ -41,11 +42,26 @@ impl Binder<'_> {
 
     /// The columns that a list of names asks for, by the same rules.
     pub(super) fn named_columns(&mut self, list: &str, names: &[Spanned<String>], row: &Row) -> Named {
+        self.listed_columns(list, names, row, false)
+    }
+
+    /// The columns that a list of names asks for, by the same rules; columns of lists and maps are fine, too.
+    pub(super) fn named_columns_or_lists(&mut self, list: &str, names: &[Spanned<String>], row: &Row) -> Named {
+        self.listed_columns(list, names, row, true)
+    }
+
+    fn listed_columns(&mut self, list: &str, names: &[Spanned<String>], row: &Row, takes_lists: bool) -> Named {
         let mut named = Named::default();
         for (index, name) in names.iter().enumerate() {
             let find = |name: &str| row.schema.position(name);
             match self.listed_column(list, name, names[..index].iter(), row, find) {
-                Some(column) => named.columns.push(column),
+                Some(column) => {
+                    let ty = &row.schema.columns[column].ty;
+                    if !(takes_lists && matches!(ty.kind, Kind::Array(_) | Kind::Map)) {
+                        self.comparable(list, name, ty);
+                    }
+                    named.columns.push(column);
+                }
                 None if row.schema.position(&name.value).is_none() => named.unknown.push(name.value.clone()),
                 None => {}
             }
@@ -53,36 +69,37 @@ impl Binder<'_> {
         named
     }
 
-    /// The column, if it exists, is not in the list already, and its values can be compared.
+    /// The column, if it exists and is not in the list already.
     fn listed_column<'n>(
         &mut self,
         list: &str,
         name: &Spanned<String>,
-        earlier: impl Iterator<Item = &'n Spanned<String>>,
+        mut earlier: impl Iterator<Item = &'n Spanned<String>>,
         row: &Row,
         find: impl Fn(&str) -> Option<usize>,
     ) -> Option<usize> {
         let column = find(&name.value);
-        match column {
-            None if row.complete => self.no_such_column(list, name, row),
-            None => {}
-            Some(column) => {
-                let mut earlier = earlier;
-                if let Some(first) = earlier.find(|earlier| earlier.value == name.value) {
-                    self.listed_twice(list, name, first);
-                    return None;
-                }
-                self.comparable(list, name, &row.schema.columns[column].ty);
-            }
+        if column.is_none() && row.complete {
+            self.no_such_column(list, name, row);
+        }
+        let first = earlier.find(|earlier| earlier.value == name.value && column.is_some());
+        if let Some(first) = first {
+            self.listed_twice(list, name, first);
+            return None;
         }
         column
     }
 
-    fn no_such_column(&mut self, list: &str, name: &Spanned<String>, row: &Row) {
+    /// Reports E200 for a name of nothing in a list of columns.
+    pub(super) fn no_such_column(&mut self, list: &str, name: &Spanned<String>, row: &Row) {
         let columns: Vec<&str> = row.schema.visible().iter().map(|column| column.name.as_str()).collect();
         let diagnostic = Diagnostic::error(Code::E200, format!("{list} names `{}`, which is not a column", name.value))
             .label(name.span, "not a column here")
             .note(there_are("column", &columns));
+        if name.value.starts_with("$meta.") {
+            let help = format!("emit it as a column in a transform in front: `emit … = {}`", name.value);
+            return self.diagnostics.push(diagnostic.help(help));
+        }
         let diagnostic = did_you_mean(diagnostic, &name.value, name.span, columns);
         let declare = row.schema.carries && diagnostic.help.is_none();
         let help = "if it is a field of the input, declare it in the source's schema";

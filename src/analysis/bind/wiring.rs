@@ -64,6 +64,7 @@ pub(super) fn port_names(node: &Node) -> PortNames<'_> {
             PortNames::Known(branches.chain([Some(route.default.value.as_str())]).collect())
         }
         NodeKind::Cull(cull) => PortNames::Known(vec![None, Some(&cull.removed_to.value)]),
+        NodeKind::Reshape(_) => PortNames::Known(vec![None]),
         NodeKind::Unsupported { .. } | NodeKind::Error { .. } => PortNames::Unknown,
     }
 }
@@ -98,6 +99,7 @@ fn inputs_of(node: &Node) -> impl Iterator<Item = &Spanned<String>> {
         NodeKind::Route(route) => (Some(&route.input), [].as_slice()),
         NodeKind::Merge(merge) => (None, merge.inputs.as_slice()),
         NodeKind::Cull(cull) => (Some(&cull.input), [].as_slice()),
+        NodeKind::Reshape(reshape) => (Some(&reshape.input), [].as_slice()),
         NodeKind::Sink(sink) => (Some(&sink.input), [].as_slice()),
         NodeKind::Unsupported { inputs, .. } | NodeKind::Error { inputs } => (None, inputs.as_slice()),
     };

@@ -82,8 +82,8 @@ impl Checker<'_> {
     }
 
     /// Reports a variable of a single row where groups are seen.
-    pub(super) fn row_variable(&mut self, member: &Name, span: Span) -> Expr {
-        let written = format!("$source.{}", member.text);
+    pub(super) fn row_variable(&mut self, scope: &Name, member: &Name, span: Span) -> Expr {
+        let written = format!("${}.{}", scope.text, member.text);
         let message = format!("`{written}` belongs to a row, and a group has many");
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(span, "has a value for each row")

@@ -3,7 +3,7 @@
 use crate::analysis::hir::{Expr, ExprKind};
 
 /// Whether two expressions over the same input are equal but for their places.
-pub(super) fn alike(left: &Expr, right: &Expr) -> bool {
+pub(in crate::analysis) fn alike(left: &Expr, right: &Expr) -> bool {
     left.ty == right.ty && same_kind(&left.kind, &right.kind)
 }
 

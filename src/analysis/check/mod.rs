@@ -5,6 +5,7 @@
 
 mod aggregates;
 mod alike;
+mod assign;
 mod calls;
 mod describe;
 mod expr;
@@ -20,6 +21,7 @@ use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 use crate::syntax::cxl::ast;
 
+pub(super) use alike::alike;
 pub(super) use names::{did_you_mean, list, there_are};
 
 /// The columns of an edge, as far as they are known.
@@ -53,6 +55,10 @@ pub(super) struct Checker<'a> {
     unknown: Vec<Unknown>,
     /// Set if what is checked is about groups.
     group: Option<Group>,
+    /// Whether `$doc` has a meaning.
+    sees_documents: bool,
+    /// Values that are a bare name in YAML's quotes, which may have been meant as a text.
+    quoted_names: Vec<Span>,
 }
 
 /// A name that nothing in scope has, with every place that uses it.
@@ -81,7 +87,14 @@ impl<'a> Checker<'a> {
             complete: true,
             unknown: Vec::new(),
             group: None,
+            sees_documents: true,
+            quoted_names: Vec::new(),
         }
+    }
+
+    /// Makes it a checker of expressions that can't read `$doc`, as rows of several documents come together.
+    pub fn without_documents(self) -> Self {
+        Self { sees_documents: false, ..self }
     }
 
     /// Checks an expression that decides about rows. `what` names it in messages: `filter`, ``branch `late` ``.

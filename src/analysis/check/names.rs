@@ -2,7 +2,7 @@
 
 use super::{Checker, Unknown, failed};
 use crate::analysis::functions::Function;
-use crate::analysis::hir::{Expr, ExprKind, Variable};
+use crate::analysis::hir::{Expr, ExprKind, Stamp, Variable};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -22,7 +22,7 @@ const SOURCE: [(&str, Variable); 3] =
 /// Members of `$source` that come later.
 const SOURCE_LATER: [&str; 5] = ["path", "batch", "count", "ingestion_timestamp", "event_time"];
 /// Scopes that come later.
-const SCOPES_LATER: [&str; 5] = ["window", "record", "config", "doc", "meta"];
+const SCOPES_LATER: [&str; 4] = ["window", "record", "config", "doc"];
 
 /// Constants as other languages spell them.
 const CONSTANTS: [(&str, &str); 6] =
@@ -83,7 +83,7 @@ impl Checker<'_> {
             let help = format!("write `{}`", column.text);
             let diagnostic = Diagnostic::error(Code::E203, message).label(span, "only a combine reads qualified names");
             self.error(diagnostic.help(help).fix(span, column.text.clone()));
-        } else if ["pipeline", "source", "vars"].contains(&head.text.as_str()) {
+        } else if ["pipeline", "source", "vars", "meta"].contains(&head.text.as_str()) {
             let written = format!("${}", head.text);
             let message = format!("unknown name `{}` in {}", head.text, self.place);
             let diagnostic = Diagnostic::error(Code::E203, message).label(head.span, "not known here");
@@ -106,10 +106,13 @@ impl Checker<'_> {
     /// `$scope.name` and everything that starts like it.
     pub(super) fn system(&mut self, path: &[Name], args: Option<&[Arg]>, span: Span) -> Expr {
         let scope = &path[0];
+        if scope.text == "doc" && !self.sees_documents {
+            return self.no_document(span);
+        }
         let Some(member) = path.get(1) else { return self.unknown_scope(scope, span) };
         let found = match scope.text.as_str() {
             "pipeline" => self.member(scope, member, &PIPELINE),
-            "source" if self.sees_groups() => return self.row_variable(member, span),
+            "source" | "meta" if self.sees_groups() => return self.row_variable(scope, member, span),
             "source" if SOURCE_LATER.contains(&member.text.as_str()) => {
                 return self.unsupported(span, &format!("`$source.{}` is", member.text));
             }
@@ -118,6 +121,7 @@ impl Checker<'_> {
             }
             "source" => self.member(scope, member, &SOURCE),
             "vars" => self.var(scope, member),
+            "meta" => self.stamp(scope, member),
             later if SCOPES_LATER.contains(&later) => {
                 return self.unsupported(span, &format!("`${later}` is"));
             }
@@ -148,6 +152,34 @@ impl Checker<'_> {
         self.unknown_member(scope, member, &names)
     }
 
+    /// A stamp that a reshape put on the row; E203 where no row has any.
+    fn stamp(&mut self, scope: &Name, member: &Name) -> Expr {
+        let span = scope.span.to(member.span);
+        let Some(stamp) = Stamp::ALL.into_iter().find(|stamp| stamp.name() == member.text) else {
+            return self.unknown_member(scope, member, &Stamp::ALL.map(Stamp::name));
+        };
+        if let Some(column) = self.row.schema.stamp(stamp) {
+            return Expr { kind: ExprKind::Column(column), ty: stamp.ty(), span };
+        }
+        if self.row.complete {
+            let message = format!("the rows of {} have no `{}`", self.place, stamp.column_name());
+            let diagnostic = Diagnostic::error(Code::E203, message)
+                .label(span, "no reshape stamped them")
+                .note("a reshape stamps the rows it gives; an aggregate makes new rows, without stamps");
+            self.error(diagnostic.help("read it in a node below a reshape"));
+        }
+        failed(span)
+    }
+
+    fn no_document(&mut self, span: Span) -> Expr {
+        let message = format!("`$doc` can't be read in {}", self.place);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(span, "belongs to one document, and the rows of a group may come from several")
+            .help("emit it as a column in a transform in front, and read the column");
+        self.error(diagnostic);
+        failed(span)
+    }
+
     fn unknown_member(&mut self, scope: &Name, member: &Name, names: &[&str]) -> Expr {
         let message = format!("`${}` has no member `{}`", scope.text, member.text);
         let diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not known");
@@ -163,8 +195,8 @@ impl Checker<'_> {
         let written = format!("${}", scope.text);
         let diagnostic = Diagnostic::error(Code::E203, format!("`{written}` is not known"))
             .label(scope.span, "not known")
-            .note("there are `$pipeline`, `$source` and `$vars`");
-        self.error(did_you_mean(diagnostic, &written, scope.span, ["$pipeline", "$source", "$vars"]));
+            .note("there are `$pipeline`, `$source`, `$vars` and, below a reshape, `$meta`");
+        self.error(did_you_mean(diagnostic, &written, scope.span, ["$pipeline", "$source", "$vars", "$meta"]));
         failed(span)
     }
 
@@ -213,6 +245,10 @@ impl Checker<'_> {
             return diagnostic.help(format!("write `{constant}`")).fix(span, *constant);
         }
         let diagnostic = did_you_mean(diagnostic, name, span, columns.into_iter().chain(slots()));
+        if diagnostic.help.is_none() && self.quoted_names.contains(&span) {
+            return diagnostic
+                .help(format!("if it is a text, write `\"'{name}'\"`: the outer quotes are those of the file"));
+        }
         match diagnostic.help {
             None if self.row.schema.carries => diagnostic.help(format!(
                 "if it is a text, write `\"{name}\"`; if it is a field of the input, declare it in the source's schema"

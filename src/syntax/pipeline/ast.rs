@@ -109,6 +109,8 @@ pub enum NodeKind {
     Merge(Merge),
     /// `cull`
     Cull(Cull),
+    /// `reshape`
+    Reshape(Reshape),
     /// `sink` or `output`
     Sink(Sink),
     /// A kind of the language that this version doesn't run; already reported as E199. It keeps the inputs that
@@ -354,6 +356,63 @@ pub struct CullRule {
     pub name: Spanned<String>,
     /// `drop_group_when`
     pub predicate: cxl::ast::Expr,
+}
+
+/// `type: reshape`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reshape {
+    /// `input`
+    pub input: Spanned<String>,
+    /// `partition_by`, in order; may be empty.
+    pub partition_by: Spanned<Vec<Spanned<String>>>,
+    /// `order_by`
+    pub order_by: Vec<SortField>,
+    /// `rules`, in file order.
+    pub rules: Vec<ReshapeRule>,
+    /// Where `rules` stands.
+    pub rules_span: Span,
+}
+
+/// An entry of a reshape's `rules`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReshapeRule {
+    /// `name`
+    pub name: Spanned<String>,
+    /// `when`
+    pub when: cxl::ast::Expr,
+    /// `mutate.set`, in file order; empty where nothing is mutated.
+    pub set: Vec<Assignment>,
+    /// `synthesize`
+    pub synthesize: Option<Synthesis>,
+}
+
+/// A column and its new value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assignment {
+    /// The column.
+    pub column: Spanned<String>,
+    /// Its value.
+    pub value: cxl::ast::Expr,
+    /// Whether the value stands in quotes of YAML's, which may have been meant as those of a text.
+    pub quoted: bool,
+}
+
+/// `synthesize`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Synthesis {
+    /// `copy_from`
+    pub copy_from: Spanned<CopyFrom>,
+    /// `overrides`, in file order.
+    pub overrides: Vec<Assignment>,
+}
+
+/// Where the columns of an added row come from that have no value of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CopyFrom {
+    /// `trigger`: from the row that triggers the rule.
+    Trigger,
+    /// `none`: from nowhere; every column has a value of its own.
+    Nothing,
 }
 
 /// `type: sink` or `type: output`

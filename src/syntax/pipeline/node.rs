@@ -2,7 +2,7 @@
 
 use super::ast::{Node, NodeKind};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere};
-use super::{cull, habits, merge, route, sink, source, transform};
+use super::{cull, habits, merge, reshape, route, sink, source, transform};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::{self, Entry, ScalarStyle, Value};
@@ -14,12 +14,13 @@ const KINDS: &[(&str, Keys)] = &[
     ("route", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("merge", Keys { read: &["type", "name", "description", "inputs", "config", "_notes"], refused: READS_SEVERAL }),
     ("cull", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+    ("reshape", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("sink", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("output", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
 ];
 
 /// Node kinds of the language that this version doesn't run yet.
-const LATER: &[&str] = &["combine", "aggregate", "reshape", "envelope", "composition"];
+const LATER: &[&str] = &["combine", "aggregate", "envelope", "composition"];
 
 const WIRING: &[&str] = &["input", "inputs", "body", "header"];
 
@@ -121,6 +122,7 @@ fn runnable(reader: &mut Reader<'_>, kind: &str, parts: &Parts<'_>) -> Option<No
         "route" => route::read(reader, parts),
         "merge" => merge::read(reader, parts),
         "cull" => cull::read(reader, parts),
+        "reshape" => reshape::read(reader, parts),
         _ => sink::read(reader, parts),
     }
 }

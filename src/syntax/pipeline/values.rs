@@ -176,6 +176,13 @@ impl<'d> Reader<'d> {
         Some(items.iter().filter_map(|item| self.string(item)).collect())
     }
 
+    /// The columns that groups are made by. The list's place is its value, or the key where that runs over several lines.
+    pub(super) fn column_list(&mut self, given: &Given<'_>) -> Option<Spanned<Vec<Spanned<String>>>> {
+        let columns = self.strings(given)?;
+        let one_line = self.first_line(given.node.span) == given.node.span;
+        Some(Spanned::new(columns, if one_line { given.node.span } else { given.key }))
+    }
+
     /// Reports a text where a list of texts is wanted, which it most likely is one entry of.
     pub(super) fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Spanned<String> {
         let finding = self.wrong_kind(given, "a list");

@@ -1,0 +1,246 @@
+//! Reshapes: groups, what their rules write into which columns, and the stamps of their rows.
+
+use std::sync::Arc;
+
+use super::order::Named;
+use super::rules::RuleList;
+use super::{Binder, Bound};
+use crate::analysis::check::unify::convert;
+use crate::analysis::check::{Checker, Row, alike, list};
+use crate::analysis::hir::{self, Column, Expr, ExprKind, NodeKind, Reshape, ReshapeRule, Stamp, Synthesis};
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::pipeline::ast::{self, Assignment, CopyFrom};
+
+/// A rule with its expressions checked.
+struct CheckedRule<'a> {
+    rule: &'a ast::ReshapeRule,
+    when: Expr,
+    set: Vec<CheckedAssignment<'a>>,
+    /// Empty where nothing is synthesized.
+    overrides: Vec<CheckedAssignment<'a>>,
+}
+
+/// A column, if it is known, and its checked value, of whatever kind it has.
+struct CheckedAssignment<'a> {
+    assignment: &'a Assignment,
+    column: Option<usize>,
+    value: Expr,
+}
+
+impl Binder<'_> {
+    pub(super) fn reshape(&mut self, node: &ast::Node, reshape: &ast::Reshape, input: &Arc<Row>) -> Bound {
+        let name = format!("reshape `{}`", node.name.value);
+        let partition =
+            self.named_columns_or_lists(&format!("`partition_by` of {name}"), &reshape.partition_by.value, input);
+        let find = |name: &str| input.schema.position(name);
+        let order_by = self.sort_keys(&format!("`order_by` of {name}"), &reshape.order_by, input, find);
+        if partition.unknown.is_empty() {
+            self.covers_key(&name, &reshape.partition_by, input);
+        }
+        self.rules(&RuleList {
+            node: name.clone(),
+            names: reshape.rules.iter().map(|rule| &rule.name).collect(),
+            span: reshape.rules_span,
+            idle: "changes nothing",
+            example: "{ name: cap, when: \"months > 12\", mutate: { set: { months: \"12\" } } }",
+        });
+        let mut row = Row::clone(input);
+        let rules = self.checked_rules(node, reshape, input, &mut row.schema.columns);
+        for rule in &rules {
+            self.targets(rule, &partition, input);
+        }
+        self.same_rows(&name, &rules);
+        stamp(node, &mut row);
+        let kind = NodeKind::Reshape(Reshape {
+            partition_by: partition.columns,
+            hidden_keys: input.schema.keys().map(|(position, _)| position).collect(),
+            order_by,
+            stamps: Stamp::ALL.map(|stamp| row.schema.stamp(stamp).expect("the output has every stamp")),
+            rules: rules.into_iter().map(|rule| bound(rule, &row.schema)).collect(),
+        });
+        Bound { kind: Some(kind), rows: vec![Arc::new(row)] }
+    }
+
+    /// The expressions of all rules, over the input. `columns` are the input's; they become wide enough for all that is
+    /// written into them.
+    fn checked_rules<'r>(
+        &mut self,
+        node: &ast::Node,
+        reshape: &'r ast::Reshape,
+        input: &Row,
+        columns: &mut [Column],
+    ) -> Vec<CheckedRule<'r>> {
+        let place = format!("reshape \"{}\"", node.name.value);
+        let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let mut checker = checker.without_documents();
+        let mut assignments = |checker: &mut Checker, list: String, assignments: &'r [Assignment]| {
+            let checked = assignments.iter().map(|assignment| {
+                let position = input.schema.position(&assignment.column.value);
+                let column = position.map(|position| &mut columns[position]);
+                let value = checker.assigned(&assignment.value, assignment.quoted, column, &list);
+                CheckedAssignment { assignment, column: position, value }
+            });
+            checked.collect()
+        };
+        let mut rules = Vec::with_capacity(reshape.rules.len());
+        for rule in &reshape.rules {
+            let name = &rule.name.value;
+            let when = checker.condition(&rule.when, &format!("`when` of rule `{name}`"));
+            let overrides = rule.synthesize.as_ref().map_or([].as_slice(), |synthesis| &synthesis.overrides);
+            rules.push(CheckedRule {
+                rule,
+                when,
+                set: assignments(&mut checker, format!("`set` of rule `{name}`"), &rule.set),
+                overrides: assignments(&mut checker, format!("`overrides` of rule `{name}`"), overrides),
+            });
+        }
+        checker.finish();
+        rules
+    }
+
+    /// A rule does something, and writes into columns that there are and that don't make the group.
+    fn targets(&mut self, checked: &CheckedRule, partition: &Named, input: &Row) {
+        let rule = checked.rule;
+        let name = &rule.name.value;
+        if rule.set.is_empty() && rule.synthesize.is_none() {
+            self.idle_rule(&rule.name);
+        }
+        for assignment in &checked.set {
+            let list = format!("`set` of rule `{name}`");
+            self.target(&list, assignment, input);
+            if assignment.column.is_some_and(|column| partition.columns.contains(&column)) {
+                self.sets_partition(&list, assignment);
+            }
+        }
+        for assignment in &checked.overrides {
+            let list = format!("`overrides` of rule `{name}`");
+            self.target(&list, assignment, input);
+            let is_field = |column: usize| matches!(assignment.value.kind, ExprKind::Column(read) if read == column);
+            let is_partition = |column: &usize| partition.columns.contains(column) && !is_field(*column);
+            if assignment.column.is_some_and(|column| is_partition(&column)) && !assignment.value.ty.is_error() {
+                self.overrides_partition(&list, assignment);
+            }
+        }
+        if let Some(synthesis) =
+            rule.synthesize.as_ref().filter(|synthesis| synthesis.copy_from.value == CopyFrom::Nothing)
+        {
+            self.every_column(name, synthesis, input);
+        }
+    }
+
+    fn idle_rule(&mut self, name: &Spanned<String>) {
+        let diagnostic = Diagnostic::error(Code::E200, format!("rule `{}` has no action", name.value))
+            .label(name.span, "changes nothing and adds nothing")
+            .help("give it `mutate: { set: … }` or `synthesize: { copy_from: trigger, overrides: … }`");
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn target(&mut self, list: &str, assignment: &CheckedAssignment, input: &Row) {
+        if assignment.column.is_none() && input.complete {
+            self.no_such_column(list, &assignment.assignment.column, input);
+        }
+    }
+
+    fn sets_partition(&mut self, list: &str, assignment: &CheckedAssignment) {
+        let column = &assignment.assignment.column;
+        let message = format!("{list} changes `{}`, which `partition_by` groups by", column.value);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(column.span, "would move the row to another group")
+            .help("change it in a transform below the reshape");
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn overrides_partition(&mut self, list: &str, assignment: &CheckedAssignment) {
+        let column = &assignment.assignment.column;
+        let message = format!("{list} changes `{}`, which `partition_by` groups by", column.value);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(assignment.value.span, "would move the new row to another group")
+            .help(format!("write the field itself, `{0}: {0}`, or change it in a transform below", column.value));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A row that copies nothing has a value for every column.
+    fn every_column(&mut self, rule: &str, synthesis: &ast::Synthesis, input: &Row) {
+        let given = |name: &str| synthesis.overrides.iter().any(|assignment| assignment.column.value == name);
+        let names = input.schema.visible().iter().map(|column| column.name.as_str());
+        let missing: Vec<&str> = names.filter(|name| !given(name)).collect();
+        if missing.is_empty() || !input.complete {
+            return;
+        }
+        let it = if missing.len() == 1 { "it" } else { "them" };
+        let message = format!("`overrides` of rule `{rule}` has no value for {}", list(&missing));
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(synthesis.copy_from.span, "copies nothing, so every column needs a value")
+            .help(format!("add {it} to `overrides` (`null` is a value, too), or write `copy_from: trigger`"));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// No two rules with the same condition set the same column.
+    fn same_rows(&mut self, node: &str, rules: &[CheckedRule]) {
+        for (index, second) in rules.iter().enumerate() {
+            let same = |first: &&CheckedRule| !first.when.ty.is_error() && alike(&first.when, &second.when);
+            for first in rules[..index].iter().filter(same) {
+                let mut both = second.set.iter().filter_map(|assignment| {
+                    let column = assignment.column?;
+                    Some((first.set.iter().find(|earlier| earlier.column == Some(column))?, assignment))
+                });
+                if let Some((earlier, later)) = both.next() {
+                    self.always_conflicts(node, (first, earlier), (second, later));
+                }
+            }
+        }
+    }
+
+    fn always_conflicts(
+        &mut self,
+        node: &str,
+        (first, earlier): (&CheckedRule, &CheckedAssignment),
+        (second, later): (&CheckedRule, &CheckedAssignment),
+    ) {
+        let column = &later.assignment.column;
+        let message = format!(
+            "rules `{}` and `{}` of {node} both set `{}` in the same rows",
+            first.rule.name.value, second.rule.name.value, column.value
+        );
+        let when = |rule: &CheckedRule| rule.when.span;
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(column.span, format!("set by `{}`, too", second.rule.name.value))
+            .label(earlier.assignment.column.span, format!("set by `{}`", first.rule.name.value))
+            .label(when(second), "the same condition")
+            .help("set it in one of them, or let their conditions exclude each other");
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+/// Adds the stamps that the row doesn't have yet.
+fn stamp(node: &ast::Node, row: &mut Row) {
+    for stamp in Stamp::ALL {
+        if row.schema.stamp(stamp).is_none() {
+            let name = stamp.column_name().to_owned();
+            row.schema.columns.push(Column { name, ty: stamp.ty(), span: node.name.span, hidden: true });
+        }
+    }
+}
+
+/// The rule with its values in the kinds of the output's columns.
+fn bound(checked: CheckedRule, output: &hir::Schema) -> ReshapeRule {
+    let assignments = |checked: Vec<CheckedAssignment>| {
+        let known = checked.into_iter().filter_map(|CheckedAssignment { assignment, column, value }| {
+            let column = column?;
+            let value = convert(value, &output.columns[column].ty.kind);
+            Some(hir::Assignment { column, value, span: assignment.column.span })
+        });
+        known.collect::<Vec<_>>()
+    };
+    let rule = checked.rule;
+    ReshapeRule {
+        name: rule.name.value.clone(),
+        when: checked.when,
+        set: assignments(checked.set),
+        synthesize: rule.synthesize.as_ref().map(|synthesis| Synthesis {
+            copies_trigger: synthesis.copy_from.value == CopyFrom::Trigger,
+            overrides: assignments(checked.overrides),
+        }),
+        span: rule.name.span,
+    }
+}
