@@ -16,7 +16,7 @@ use crate::exec::eval::Constants;
 use crate::exec::fault::Fault;
 use crate::exec::memory::{Arbitrator, Exceeded};
 use crate::exec::rest::{Chunk, Codec, Place, Rows};
-use crate::exec::spill::Disk;
+use crate::exec::spill::{Disk, MergeError};
 use crate::formats::csv::EncodeError;
 use crate::plan::physical::{Operator, OperatorKind};
 
@@ -217,13 +217,34 @@ impl BufferContext<'_> {
         (bytes as u64 > most.max(FEW)).then(|| Self::does_not_fit(operator, detail, &exceeded))
     }
 
+    /// The failure of a buffer whose spilled rows can't be read back: E310 if the memory limit leaves no room for that.
+    pub fn not_read_back(operator: &Operator, error: MergeError) -> Failure {
+        let (detail, exceeded) = match error {
+            MergeError::Failed(failure) => return failure,
+            MergeError::Exceeded(exceeded) => {
+                ("merge frames: spilled rows can't be read back in what is left".to_string(), exceeded)
+            }
+            MergeError::Giant { bytes, exceeded } if bytes > exceeded.limit => {
+                let limit = exceeded.limit;
+                (
+                    format!("a single buffered row's {bytes}-byte footprint exceeds the whole {limit}-byte budget"),
+                    exceeded,
+                )
+            }
+            MergeError::Giant { bytes, exceeded } => {
+                (format!("a single buffered row's {bytes}-byte footprint exceeds what is left"), exceeded)
+            }
+        };
+        Self::does_not_fit(operator, &detail, &exceeded)
+    }
+
     /// The failure of a buffer that doesn't fit the memory limit: E310, naming what would overrun it.
     pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded) -> Failure {
         let Exceeded { used, limit, holders } = exceeded;
         let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
         let place = match operator.kind {
             OperatorKind::Park(_) => "the rows of an input wait here until those of an earlier one are through",
-            _ => "all rows are held here until the last has come",
+            _ => "all rows wait here until the last has come",
         };
         let mut diagnostic = Diagnostic::error(Code::E310, message).label(operator.span, place);
         for (name, held) in holders {

@@ -32,19 +32,42 @@ pub struct Volume {
     pub stored: u64,
 }
 
-/// Makes an operation of the spill folder fail, to test what a run does then.
+/// Makes an operation of the spill folder fail, to test what a run does then. Operations count from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiskFaults {
-    /// Which write fails, from 1.
+    /// The write that fails.
     pub write: Option<u64>,
-    /// Which read fails, from 1.
+    /// The write that finds the disk full.
+    pub full: Option<u64>,
+    /// The read that fails.
     pub read: Option<u64>,
+    /// The read that gives something else than was written.
+    pub damage: Option<(u64, Damage)>,
+}
+
+/// One bit that is not as it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damage {
+    /// Its byte in the frame, header included; there is none that far behind in a shorter frame.
+    pub byte: usize,
+    /// Its place in the byte, from 0 to 7.
+    pub bit: u8,
+}
+
+impl Damage {
+    /// Damages these bytes, which begin at `start` in the frame, if it is in them.
+    pub(super) fn apply(damage: Option<Self>, start: usize, bytes: &mut [u8]) {
+        let Some(Damage { byte, bit }) = damage else { return };
+        if let Some(byte) = byte.checked_sub(start).and_then(|at| bytes.get_mut(at)) {
+            *byte ^= 1 << bit;
+        }
+    }
 }
 
 /// Smallest and largest frame.
 const FRAME: (u64, u64) = (1 << 10, 256 << 10);
 /// Fewest and most runs that are read at once.
-const FAN_IN: (u64, u64) = (2, 64);
+const FAN_IN: (u64, u64) = (2, 256);
 
 impl Disk {
     /// Spills to `folder`, sized for a memory limit of `limit` bytes: the frames of a merge take at most a quarter of it.
@@ -62,7 +85,7 @@ impl Disk {
         Volume { raw: raw.load(Ordering::Relaxed), stored: stored.load(Ordering::Relaxed) }
     }
 
-    /// A file without a name.
+    /// A new file without a name.
     pub(super) fn create(&self) -> Result<File, Failure> {
         tempfile::tempfile_in(&self.folder).map_err(|error| self.write_failure(0, &error))
     }
@@ -82,12 +105,19 @@ impl Disk {
         let (all_raw, all_stored) = &self.volumes[consumer];
         all_raw.fetch_add(raw as u64, Ordering::Relaxed);
         all_stored.fetch_add(stored as u64, Ordering::Relaxed);
-        fail_if_chosen(&self.writes, self.faults.write)
+        let number = Some(self.writes.fetch_add(1, Ordering::Relaxed) + 1);
+        match number {
+            _ if number == self.faults.write => Err(asked_for()),
+            _ if number == self.faults.full => Err(io::ErrorKind::StorageFull.into()),
+            _ => Ok(()),
+        }
     }
 
-    /// Counts a read; fails if it is the one that is to fail.
-    pub(super) fn reading(&self) -> io::Result<()> {
-        fail_if_chosen(&self.reads, self.faults.read)
+    /// Counts a read; fails if it is the one that is to fail, or tells what damages it.
+    pub(super) fn reading(&self) -> io::Result<Option<Damage>> {
+        let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
+        let damage = self.faults.damage.filter(|(read, _)| *read == number);
+        if Some(number) == self.faults.read { Err(asked_for()) } else { Ok(damage.map(|(_, damage)| damage)) }
     }
 
     /// `wanted` bytes could not be written.
@@ -122,10 +152,6 @@ impl Disk {
     }
 }
 
-fn fail_if_chosen(count: &AtomicU64, chosen: Option<u64>) -> io::Result<()> {
-    let number = count.fetch_add(1, Ordering::Relaxed) + 1;
-    match chosen {
-        Some(chosen) if chosen == number => Err(io::Error::other("a fault that was asked for")),
-        _ => Ok(()),
-    }
+fn asked_for() -> io::Error {
+    io::Error::other("a fault that was asked for")
 }

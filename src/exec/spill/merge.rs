@@ -1,17 +1,15 @@
-//! Several runs as one sequence.
+//! Reads several runs as one sequence.
 
 use std::cmp::Ordering;
-use std::fs::File;
 
 use super::disk::Disk;
-use super::run::RunReader;
+use super::run::{Run, RunReader};
 use crate::exec::Failure;
 use crate::exec::memory::Charge;
 
 /// Reads runs in the order of the keys of their records; equal keys in the order of the runs.
 pub struct Merge<'p> {
     disk: &'p Disk,
-    file: Option<File>,
     readers: Vec<RunReader>,
     /// A heap of the readers that have a record: the one with the first record on top.
     heap: Vec<Head>,
@@ -25,21 +23,17 @@ pub struct Merge<'p> {
 #[derive(Clone, Copy)]
 struct Head {
     /// The first bytes of its key as a number, which decides most comparisons.
-    prefix: u64,
+    prefix: u128,
     /// The reader; earlier ones have earlier runs.
     reader: u32,
 }
 
 impl<'p> Merge<'p> {
-    /// In front of the first record. `file` holds the runs of all readers.
-    pub(super) fn new(
-        disk: &'p Disk,
-        file: Option<File>,
-        readers: Vec<RunReader>,
-        charge: Option<Charge<'p>>,
-    ) -> Result<Self, Failure> {
+    /// In front of the first record. What the readers hold is charged already, to `charge` if it is the merge's own.
+    pub(super) fn new(disk: &'p Disk, runs: Vec<Run>, charge: Option<Charge<'p>>) -> Result<Self, Failure> {
+        let readers: Vec<RunReader> = runs.into_iter().map(RunReader::new).collect();
         let (heap, stored) = (Vec::with_capacity(readers.len()), Vec::new());
-        let mut merge = Self { disk, file, readers, heap, given: false, stored, _charge: charge };
+        let mut merge = Self { disk, readers, heap, given: false, stored, _charge: charge };
         for reader in 0..merge.readers.len() {
             if merge.advance(reader)? {
                 let head = merge.head(reader);
@@ -70,16 +64,11 @@ impl<'p> Merge<'p> {
     }
 
     fn advance(&mut self, reader: usize) -> Result<bool, Failure> {
-        let file = self.file.as_ref().expect("runs are in a file");
-        self.readers[reader].advance(self.disk, file, &mut self.stored)
+        self.readers[reader].advance(self.disk, &mut self.stored)
     }
 
     fn head(&self, reader: usize) -> Head {
-        let key = self.readers[reader].key();
-        let mut first = [0; 8];
-        let length = key.len().min(8);
-        first[..length].copy_from_slice(&key[..length]);
-        Head { prefix: u64::from_be_bytes(first), reader: reader as u32 }
+        Head { prefix: super::prefix(self.readers[reader].key()), reader: reader as u32 }
     }
 
     fn is_less(&self, left: Head, right: Head) -> bool {

@@ -11,4 +11,5 @@ mod order_keys;
 mod outputs;
 mod publication;
 mod rest;
+mod spill;
 mod summary;
