@@ -10,7 +10,9 @@ pub use self::expr::*;
 pub use self::schema::{Column, Schema, Stamp};
 use crate::analysis::types::Type;
 use crate::diagnostics::{FileId, Span};
-pub use crate::syntax::pipeline::ast::{Backpressure, CsvReadOptions, Encoding, Format, IfExists, OnUnmapped};
+pub use crate::syntax::pipeline::ast::{
+    AggregateStrategy, Backpressure, CsvReadOptions, Encoding, Format, IfExists, OnUnmapped,
+};
 
 /// Names a node of a [`Pipeline`]: its position in `nodes`, which is file order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -204,8 +206,10 @@ pub struct CullRule {
 /// results of the aggregates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Aggregation {
-    /// Filters and lets, then an emit for each argument. Its output has the `key` columns in front, each a column of
-    /// the input, then the emits. It has no validations and no `distinct`.
+    /// Filters, lets and dropped values, then an emit for each argument. Its output has the `key` columns in front, each
+    /// a column of the input, then the emits. It has no validations and no `distinct`. Arguments that say the same are
+    /// one. The slot of an argument is named after the emit of the program that it stands in first, so that a row that
+    /// fails names it; its column in `grouped` is named as it is written.
     pub rows: Transform,
     /// The schema of what `rows` gives. Its hidden columns, which are keys, stand behind those of `group_by`, in front
     /// of the arguments.
@@ -214,7 +218,7 @@ pub struct Aggregation {
     pub key: usize,
     /// The aggregates that `results` reads. Their arguments are columns of `grouped`.
     pub aggregates: Vec<Aggregate>,
-    /// The emits over a group. Nothing but emits stands in it.
+    /// The emits over a group, and the lets over the key alone that they read. Nothing else stands in it.
     pub results: Transform,
     /// The schema that `results` reads: the key, then one column for each aggregate.
     pub groups: Arc<Schema>,
@@ -222,18 +226,6 @@ pub struct Aggregation {
     pub strategy: AggregateStrategy,
     /// Where `strategy` stands, or the node's name.
     pub strategy_span: Span,
-}
-
-/// How an aggregate is asked to work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum AggregateStrategy {
-    /// It streams where its input is proven to be in the order of its key, and hashes otherwise.
-    #[default]
-    Auto,
-    /// A table of all groups.
-    Hash,
-    /// One group at a time; an error (E151) where the order is not proven.
-    Streaming,
 }
 
 /// A reshape. Its one port has the input's columns, then the hidden stamps `$meta.synthetic`, `$meta.synthesized_by` and

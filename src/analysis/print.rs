@@ -8,9 +8,9 @@ use std::fmt::Write;
 use super::check::list;
 use super::functions::Function;
 use super::hir::{
-    Aggregate, AggregateFunction, Assignment, BinaryOp, Column, ConstantValue, Cull, Expr, ExprKind, Literal, Matcher,
-    Merge, MergeMode, Node, NodeKind, OutputColumn, Pipeline, Reshape, Route, Schema, Sink, SinkColumn,
-    SinkColumnSource, SortKey, Source, Statement, Transform, Variable,
+    Aggregate, AggregateFunction, AggregateStrategy, Aggregation, Assignment, BinaryOp, Column, ConstantValue, Cull,
+    Expr, ExprKind, Literal, Matcher, Merge, MergeMode, Node, NodeKind, OutputColumn, Pipeline, Reshape, Route, Schema,
+    Sink, SinkColumn, SinkColumnSource, SortKey, Source, Statement, Transform, Variable,
 };
 use super::types::{Kind, Type};
 
@@ -34,7 +34,7 @@ pub fn node(pipeline: &Pipeline, node: &Node) -> String {
     let empty = Schema::default();
     let input = node.inputs.first().map(|port| &*pipeline.node(port.node).ports[port.port].schema).unwrap_or(&empty);
     match &node.kind {
-        NodeKind::Aggregate(_) => todo!(),
+        NodeKind::Aggregate(aggregation) => aggregation_lines(&mut text, aggregation, pipeline, input),
         NodeKind::Source(source) => source_lines(&mut text, source),
         NodeKind::Transform(transform) => {
             transform_lines(&mut text, transform, &Names { pipeline, input, transform: Some(transform) })
@@ -254,8 +254,7 @@ fn group_lines<'n>(
     name: impl Fn(usize) -> &'n str,
 ) {
     let keys: Vec<&str> = partition_by.iter().chain(hidden_keys).map(|column| name(*column)).collect();
-    let groups = if keys.is_empty() { "the whole input".to_owned() } else { keys.join(", ") };
-    line(text, format_args!("  a group is {groups}"));
+    group_line(text, &keys);
     if !order_by.is_empty() {
         line(text, format_args!("  ordered by {}", order(order_by, name)));
     }
@@ -280,6 +279,38 @@ fn reshape_lines(text: &mut String, reshape: &Reshape, names: &Names) {
             line(text, format_args!("   adds {of}"));
             assign(text, &added.overrides);
         }
+    }
+}
+
+fn group_line(text: &mut String, keys: &[&str]) {
+    let groups = if keys.is_empty() { "the whole input".to_owned() } else { keys.join(", ") };
+    line(text, format_args!("  a group is {groups}"));
+}
+
+fn aggregation_lines(text: &mut String, aggregation: &Aggregation, pipeline: &Pipeline, input: &Schema) {
+    let Aggregation { rows, results, grouped, groups, .. } = aggregation;
+    let keys = grouped.columns[..aggregation.key].iter().map(|column| column.name.as_str());
+    group_line(text, &keys.collect::<Vec<_>>());
+    let names = Names { pipeline, input, transform: Some(rows) };
+    for statement in &rows.statements {
+        let shown = match statement {
+            Statement::Emit { slot, value } => {
+                let column = &grouped.columns[aggregation.key + slot];
+                format!("argument `{}`: {} = {}", column.name, ty(&column.ty), expr(value, &names))
+            }
+            other => statement_text(other, rows, &names),
+        };
+        line(text, format_args!("  {shown}"));
+    }
+    let names = Names { pipeline, input: grouped, transform: None };
+    for part in &aggregation.aggregates {
+        line(text, format_args!("  computes {}: {}", aggregate(part, &names), ty(&part.ty)));
+    }
+    transform_lines(text, results, &Names { pipeline, input: groups, transform: Some(results) });
+    match aggregation.strategy {
+        AggregateStrategy::Auto => {}
+        AggregateStrategy::Hash => line(text, format_args!("  hashes")),
+        AggregateStrategy::Streaming => line(text, format_args!("  streams")),
     }
 }
 
@@ -333,7 +364,7 @@ fn line(text: &mut String, args: std::fmt::Arguments) {
 
 fn kind_name(kind: &NodeKind) -> &'static str {
     match kind {
-        NodeKind::Aggregate(_) => todo!(),
+        NodeKind::Aggregate(_) => "aggregate",
         NodeKind::Source(_) => "source",
         NodeKind::Transform(_) => "transform",
         NodeKind::Route(_) => "route",

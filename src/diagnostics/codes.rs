@@ -68,9 +68,11 @@ codes! {
     E124 "E124" Structure "`log_rules` is not a setting";
     E125 "E125" Structure "`include_provenance` is not a setting";
     E126 "E126" Source "a value does not fit its declared type";
+    E151 "E151" Structure "a streaming aggregate reads rows in no proven order";
     E153 "E153" Structure "a correlation key names a column that its source does not declare";
     E158 "E158" Source "`numeric` is not a column type";
     E15C "E15C" Structure "a node's `partition_by` splits correlation groups";
+    E15Y "E15Y" Structure "a streaming aggregate's `group_by` splits correlation groups";
     E199 "E199" Structure "this version does not run it yet";
     E200 "E200" Cxl "a type or a node rule does not hold";
     E201 "E201" Source "a source has no schema";
@@ -97,6 +99,7 @@ codes! {
     E366 "E366" Source "a file is not in the order that its source declares";
     E368 "E368" Errors "too many values do not fit their declared type";
     E380 "E380" Structure "only some inputs of a merge carry undeclared fields";
+    E381 "E381" Cxl "a statement can't stand in an aggregate";
     E390 "E390" Errors "an internal error: a bug in the program";
     E391 "E391" Source "a file is not the CSV that its source declares";
     E392 "E392" Errors "an expression failed on a row";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::rules::RuleList;
 use super::{Binder, Bound};
-use crate::analysis::check::{Checker, Row};
+use crate::analysis::check::{Checker, Grouping, Row};
 use crate::analysis::hir::{Cull, CullRule, NodeKind};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::syntax::pipeline::ast;
@@ -29,7 +29,7 @@ impl Binder<'_> {
         });
         let place = format!("cull \"{name}\"");
         let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
-        let mut checker = checker.over_groups(partition.columns.clone(), partition.unknown);
+        let mut checker = checker.over_groups(Grouping::Cull, partition.columns.clone(), partition.unknown);
         let mut rules = Vec::with_capacity(cull.rules.len());
         for rule in &cull.rules {
             let what = format!("`drop_group_when` of rule `{}`", rule.name.value);

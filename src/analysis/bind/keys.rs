@@ -5,7 +5,7 @@ use crate::analysis::check::{Row, did_you_mean, list, there_are};
 use crate::analysis::hir::{Column, SourceColumn};
 use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
-use crate::syntax::pipeline::ast::{Node, NodeKind, Pipeline, Source};
+use crate::syntax::pipeline::ast::{Aggregate, AggregateStrategy, Node, NodeKind, Pipeline, Source};
 
 impl Binder<'_> {
     /// The columns of a source's key by position, and the hidden columns that carry it. Reports E153 for each field
@@ -52,10 +52,7 @@ impl Binder<'_> {
     /// Reports E15C if the groups of a node (messages say "cull `gate`") could hold rows of several correlation groups:
     /// `partition_by` must name every field of the keys that its rows carry.
     pub(super) fn covers_key(&mut self, node: &str, partition_by: &Spanned<Vec<Spanned<String>>>, input: &Row) {
-        let named = |field: &str| partition_by.value.iter().any(|name| name.value == field);
-        let keys = input.schema.keys().map(|(_, column)| column).filter(|column| !column.ty.is_error());
-        let fields = keys.filter_map(|column| Some((column.key_field()?, column)));
-        let missing: Vec<(&str, &Column)> = fields.filter(|(field, _)| !named(field)).collect();
+        let missing = missing_fields(&partition_by.value, input);
         let fields: Vec<&str> = missing.iter().map(|(field, _)| *field).collect();
         if fields.is_empty() {
             return;
@@ -69,14 +66,56 @@ impl Binder<'_> {
         for (_, column) in &missing {
             diagnostic = diagnostic.label(column.span, "belongs to the correlation key");
         }
-        let it = if fields.len() == 1 { "it" } else { "them" };
-        let lost: Vec<&str> = fields.into_iter().filter(|field| input.schema.position(field).is_none()).collect();
-        let help = if lost.is_empty() {
-            format!("add {it} to `partition_by`, or take `correlation_key` out of the source")
+        let or = if fields.iter().all(|field| input.schema.position(field).is_some()) {
+            ", or take `correlation_key` out of the source"
         } else {
-            format!("let {} reach this node, and add {it} to `partition_by`", list(&lost))
+            ""
         };
-        self.diagnostics.push(diagnostic.help(help));
+        let add = add_to("partition_by", &fields, input);
+        self.diagnostics.push(diagnostic.help(format!("{add}{or}")));
+    }
+
+    /// Reports E15Y if a streaming aggregate's groups could hold rows of several correlation groups: a row that fails
+    /// is then taken out of them, for which all rows of a group must be at hand.
+    pub(super) fn streams_whole_keys(&mut self, node: &Node, aggregate: &Aggregate, input: &Row) {
+        let Some(strategy) = aggregate.strategy.as_ref().filter(|it| it.value == AggregateStrategy::Streaming) else {
+            return;
+        };
+        let missing = missing_fields(&aggregate.group_by.value, input);
+        let fields: Vec<&str> = missing.iter().map(|(field, _)| *field).collect();
+        if fields.is_empty() {
+            return;
+        }
+        let message = format!(
+            "aggregate `{}` can't stream: its `group_by` leaves {} out, so its groups mix correlation groups",
+            node.name.value,
+            list(&fields)
+        );
+        let mut diagnostic = Diagnostic::error(Code::E15Y, message)
+            .label(strategy.span, "keeps no rows, so none can be taken back")
+            .label(aggregate.group_by.span, format!("leaves {} out", list(&fields)));
+        for (_, column) in &missing {
+            diagnostic = diagnostic.label(column.span, "belongs to the correlation key");
+        }
+        let add = add_to("group_by", &fields, input);
+        self.diagnostics.push(diagnostic.help(format!("take `strategy` out, or {add}")));
+    }
+}
+
+/// The fields of correlation keys that a list of names leaves out, with their hidden columns.
+fn missing_fields<'r>(names: &[Spanned<String>], input: &'r Row) -> Vec<(&'r str, &'r Column)> {
+    let keys = input.schema.keys().map(|(_, column)| column).filter(|column| !column.ty.is_error());
+    let fields = keys.filter_map(|column| Some((column.key_field()?, column)));
+    fields.filter(|(field, _)| !names.iter().any(|name| name.value == *field)).collect()
+}
+
+/// What to do about missing fields: "add them to `partition_by`".
+fn add_to(list: &str, fields: &[&str], input: &Row) -> String {
+    let it = if fields.len() == 1 { "it" } else { "them" };
+    let lost: Vec<&str> = fields.iter().copied().filter(|field| input.schema.position(field).is_none()).collect();
+    match lost.is_empty() {
+        true => format!("add {it} to `{list}`"),
+        false => format!("let {} reach this node, and add {it} to `{list}`", self::list(&lost)),
     }
 }
 

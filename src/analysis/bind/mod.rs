@@ -4,6 +4,7 @@
 //! each comes after what it reads, so that its input row is known: each gives its part of the HIR and the rows of
 //! its ports. A node that fails gives unknown rows, which silence what is below it.
 
+mod aggregate;
 mod cull;
 mod declared;
 mod destinations;
@@ -19,6 +20,7 @@ mod rules;
 mod settings;
 mod sink;
 mod source;
+mod streaming;
 mod transform;
 mod wiring;
 
@@ -50,14 +52,16 @@ pub(super) fn bind(
     if diagnostics.has_errors() {
         return None;
     }
-    Some(hir::Pipeline {
+    let bound = hir::Pipeline {
         file: pipeline.file,
         name: pipeline.name.value.clone(),
         settings: settings.settings,
         vars: settings.hir_vars,
         nodes: nodes.into_iter().collect::<Option<Vec<_>>>()?,
         error_handling: error_handling?,
-    })
+    };
+    streaming::check(&bound, diagnostics);
+    (!diagnostics.has_errors()).then_some(bound)
 }
 
 /// What nodes are bound with, and what has come of them.
@@ -102,6 +106,7 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Transform(transform) => self.transform(node, transform, &input),
             ast::NodeKind::Route(route) => self.route(node, route, &input),
             ast::NodeKind::Merge(merge) => self.merge(merge, &inputs),
+            ast::NodeKind::Aggregate(aggregate) => self.aggregate(node, aggregate, &input),
             ast::NodeKind::Cull(cull) => self.cull(node, cull, &input),
             ast::NodeKind::Reshape(reshape) => self.reshape(node, reshape, &input),
             ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),

@@ -42,18 +42,42 @@ impl Binder<'_> {
 
     /// The columns that a list of names asks for, by the same rules.
     pub(super) fn named_columns(&mut self, list: &str, names: &[Spanned<String>], row: &Row) -> Named {
-        self.listed_columns(list, names, row, false)
+        self.listed_columns(list, names, row, false, |_| false)
     }
 
     /// The columns that a list of names asks for, by the same rules; columns of lists and maps are fine, too.
     pub(super) fn named_columns_or_lists(&mut self, list: &str, names: &[Spanned<String>], row: &Row) -> Named {
-        self.listed_columns(list, names, row, true)
+        self.listed_columns(list, names, row, true, |_| false)
     }
 
-    fn listed_columns(&mut self, list: &str, names: &[Spanned<String>], row: &Row, takes_lists: bool) -> Named {
+    /// The columns that a node with a program groups by, by the same rules; `computed` tells which names the program
+    /// computes, which is too late for them to be columns here.
+    pub(super) fn grouping_columns(
+        &mut self,
+        list: &str,
+        names: &[Spanned<String>],
+        row: &Row,
+        computed: impl Fn(&str) -> bool,
+    ) -> Named {
+        self.listed_columns(list, names, row, false, computed)
+    }
+
+    fn listed_columns(
+        &mut self,
+        list: &str,
+        names: &[Spanned<String>],
+        row: &Row,
+        takes_lists: bool,
+        computed: impl Fn(&str) -> bool,
+    ) -> Named {
         let mut named = Named::default();
         for (index, name) in names.iter().enumerate() {
             let find = |name: &str| row.schema.position(name);
+            if computed(&name.value) && find(&name.value).is_none() && row.complete {
+                self.computed_here(list, name);
+                named.unknown.push(name.value.clone());
+                continue;
+            }
             match self.listed_column(list, name, names[..index].iter(), row, find) {
                 Some(column) => {
                     let ty = &row.schema.columns[column].ty;
@@ -104,6 +128,14 @@ impl Binder<'_> {
         let declare = row.schema.carries && diagnostic.help.is_none();
         let help = "if it is a field of the input, declare it in the source's schema";
         self.diagnostics.push(diagnostic.help_opt(declare.then(|| help.to_owned())));
+    }
+
+    fn computed_here(&mut self, list: &str, name: &Spanned<String>) {
+        let message = format!("{list} names `{}`, which is computed only by its own program", name.value);
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(name.span, "not a column of the input")
+            .help(format!("compute `{}` in a transform in front of this node", name.value));
+        self.diagnostics.push(diagnostic);
     }
 
     fn listed_twice(&mut self, list: &str, name: &Spanned<String>, first: &Spanned<String>) {

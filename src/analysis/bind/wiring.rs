@@ -57,7 +57,9 @@ pub(super) enum PortNames<'a> {
 /// The ports that a node offers, in order.
 pub(super) fn port_names(node: &Node) -> PortNames<'_> {
     match &node.kind {
-        NodeKind::Source(_) | NodeKind::Transform(_) | NodeKind::Merge(_) => PortNames::Known(vec![None]),
+        NodeKind::Source(_) | NodeKind::Transform(_) | NodeKind::Merge(_) | NodeKind::Aggregate(_) => {
+            PortNames::Known(vec![None])
+        }
         NodeKind::Sink(_) => PortNames::Known(Vec::new()),
         NodeKind::Route(route) => {
             let branches = route.conditions.iter().map(|(name, _)| Some(name.value.as_str()));
@@ -98,6 +100,7 @@ fn inputs_of(node: &Node) -> impl Iterator<Item = &Spanned<String>> {
         NodeKind::Transform(transform) => (Some(&transform.input), [].as_slice()),
         NodeKind::Route(route) => (Some(&route.input), [].as_slice()),
         NodeKind::Merge(merge) => (None, merge.inputs.as_slice()),
+        NodeKind::Aggregate(aggregate) => (Some(&aggregate.input), [].as_slice()),
         NodeKind::Cull(cull) => (Some(&cull.input), [].as_slice()),
         NodeKind::Reshape(reshape) => (Some(&reshape.input), [].as_slice()),
         NodeKind::Sink(sink) => (Some(&sink.input), [].as_slice()),

@@ -1,12 +1,12 @@
-//! Expressions over groups: what a cull's predicate may say.
+//! Aggregates: their arguments and types.
 //!
-//! Such an expression has two zones. The argument of an aggregate sees one row of the input, as in a transform. What
-//! stands around the aggregates sees one row for a whole group: the columns that all rows of a group share, then the
+//! What stands around aggregates sees one row for a whole group: the columns that all rows of a group share, then the
 //! results of the aggregates. Equal aggregates are computed once.
 
 use super::alike::alike;
 use super::calls::{given, plain, plural};
 use super::describe::{Help, article, operand, with_help};
+use super::groups::{Written, Zone};
 use super::operators::{is_number, mixes_decimal_and_float, this_is, to_number};
 use super::unify::{convert, unify_kinds};
 use super::{Checker, failed};
@@ -18,28 +18,7 @@ use crate::syntax::cxl::ast::{self, Arg, Name};
 /// The names of the aggregates, in the order in which messages list them.
 pub(super) const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "collect", "weighted_avg"];
 
-/// What a checker of expressions over groups knows.
-pub(super) struct Group {
-    /// The input columns that all rows of a group share, by position.
-    shared: Vec<usize>,
-    /// Names that were to be shared but aren't known, which is reported.
-    unknown: Vec<String>,
-    /// The aggregates found so far.
-    aggregates: Vec<Aggregate>,
-    /// Whether what is checked stands in an aggregate's argument.
-    in_argument: bool,
-    /// Columns already reported as not shared.
-    reported: Vec<usize>,
-}
-
 impl Checker<'_> {
-    /// Makes it a checker of expressions over groups whose rows share these columns of the input. `unknown` are names
-    /// of shared columns that were not found, and are reported.
-    pub fn over_groups(mut self, shared: Vec<usize>, unknown: Vec<String>) -> Self {
-        self.group = Some(Group { shared, unknown, aggregates: Vec::new(), in_argument: false, reported: Vec::new() });
-        self
-    }
-
     /// Ends the work like [`Checker::finish`], and gives the aggregates that the expressions read.
     pub fn finish_groups(mut self) -> Vec<Aggregate> {
         let group = self.group.take();
@@ -47,78 +26,39 @@ impl Checker<'_> {
         group.map(|group| group.aggregates).unwrap_or_default()
     }
 
-    /// Whether what is checked sees groups instead of rows.
-    pub(super) fn sees_groups(&self) -> bool {
-        self.group.as_ref().is_some_and(|group| !group.in_argument)
-    }
-
-    /// Whether the name was to be a shared column, and is reported as unknown.
-    pub(super) fn unknown_shared(&self, name: &str) -> bool {
-        self.group.as_ref().is_some_and(|group| group.unknown.iter().any(|unknown| unknown == name))
-    }
-
-    /// What a bare column of the input is where groups are seen; E200 if its rows differ within a group.
-    pub(super) fn in_group(&mut self, column: Expr) -> Expr {
-        let ExprKind::Column(position) = column.kind else { return column };
-        let Some(group) = self.group.as_mut().filter(|group| !group.in_argument) else { return column };
-        if let Some(index) = group.shared.iter().position(|shared| *shared == position) {
-            return Expr { kind: ExprKind::Column(index), ..column };
-        }
-        if group.unknown.is_empty() && !group.reported.contains(&position) && !column.ty.is_error() {
-            group.reported.push(position);
-            self.report_not_shared(position, &column);
-        }
-        failed(column.span)
-    }
-
-    fn report_not_shared(&mut self, position: usize, column: &Expr) {
-        let name = &self.row.schema.columns[position].name;
-        let example = if is_number(&column.ty.kind) { "sum" } else { "max" };
-        let message = format!("`{name}` can differ within a group, so it has no value of its own in {}", self.place);
-        let diagnostic = Diagnostic::error(Code::E200, message)
-            .label(column.span, "has a value for each row")
-            .help(format!("use it in an aggregate such as `{example}({name})`, or add it to `partition_by`"));
-        self.error(diagnostic);
-    }
-
-    /// Reports a variable of a single row where groups are seen.
-    pub(super) fn row_variable(&mut self, scope: &Name, member: &Name, span: Span) -> Expr {
-        let written = format!("${}.{}", scope.text, member.text);
-        let message = format!("`{written}` belongs to a row, and a group has many");
-        let diagnostic = Diagnostic::error(Code::E200, message)
-            .label(span, "has a value for each row")
-            .help(format!("use it in an aggregate, such as `max({written})`"));
-        self.error(diagnostic);
-        failed(span)
-    }
-
     /// A call of one of [`AGGREGATES`].
     pub(super) fn aggregate(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
-        let Some(group) = &mut self.group else { return self.row_level(function, span) };
-        if group.in_argument {
-            return self.nested(function, span);
+        match self.zone() {
+            None => return self.row_level(function, span),
+            Some(Zone::Group) => {}
+            Some(Zone::Argument) => return self.nested(function, span),
+            Some(zone) => {
+                self.too_early(zone, &format!("the aggregate `{}`", function.text), function.span);
+                return failed(span);
+            }
         }
-        group.in_argument = true;
         let checked: Vec<Expr> = match args {
             [Arg::Star(_)] if function.text == "count" => Vec::new(),
-            args => args.iter().map(|arg| self.argument(arg, function)).collect(),
+            args => {
+                self.in_zone(Zone::Argument, |checker| args.iter().map(|arg| checker.argument(arg, function)).collect())
+            }
         };
-        if let Some(group) = &mut self.group {
-            group.in_argument = false;
-        }
         let which = which(&function.text, checked.len());
         if !self.aggregate_count_fits(which, function, checked.len()) || checked.iter().any(|arg| arg.ty.is_error()) {
             return failed(span);
         }
         let args_ast: Vec<Option<&ast::Expr>> = args.iter().map(plain).collect();
         match self.typed_aggregate(which, function, checked, &args_ast) {
-            Some((args, ty)) => self.result_of(Aggregate { function: which, args, ty, span }),
+            Some((args, ty)) => {
+                let texts = args_ast.iter().flatten().map(ToString::to_string).collect();
+                self.result_of(Aggregate { function: which, args, ty, span }, texts)
+            }
             None => failed(span),
         }
     }
 
     /// The column that holds the result; the same one for aggregates that say the same.
-    fn result_of(&mut self, aggregate: Aggregate) -> Expr {
+    fn result_of(&mut self, aggregate: Aggregate, args: Vec<String>) -> Expr {
         let group = self.group.as_mut().expect("only a checker of groups comes here");
         let (ty, span) = (aggregate.ty.clone(), aggregate.span);
         let same = |other: &Aggregate| {
@@ -127,6 +67,7 @@ impl Checker<'_> {
         };
         let index = group.aggregates.iter().position(same).unwrap_or(group.aggregates.len());
         if index == group.aggregates.len() {
+            group.written.push(Written::new(aggregate.function, args, &group.emit));
             group.aggregates.push(aggregate);
         }
         Expr { kind: ExprKind::Column(group.shared.len() + index), ty, span }
@@ -135,7 +76,7 @@ impl Checker<'_> {
     fn row_level(&mut self, function: &Name, span: Span) -> Expr {
         let message = format!("aggregate function `{}` is not allowed in a row-level transform", function.text);
         let diagnostic = Diagnostic::error(Code::E200, message).label(function.span, "sees one row only");
-        let note = "aggregates belong into nodes that see whole groups, such as a cull";
+        let note = "aggregates belong into nodes that see whole groups: an aggregate, or a cull";
         self.error(diagnostic.note(note));
         failed(span)
     }
@@ -228,6 +169,13 @@ impl Checker<'_> {
             _ => convert(arg, &kind),
         };
         Some(args.into_iter().map(in_kind).collect())
+    }
+}
+
+impl Written {
+    fn new(function: AggregateFunction, args: Vec<String>, emit: &str) -> Self {
+        let shown = if function == AggregateFunction::CountRows { "*".to_owned() } else { args.join(", ") };
+        Self { text: format!("{}({shown})", function.name()), args, emit: emit.to_owned() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::aggregates::AGGREGATES;
 use super::describe::{Help, article, operand, with_help};
-use super::habits::{IF_NULL_HELP, habit, is_if_null};
+use super::habits::{IF_NULL_HELP, aggregate_habit, habit, is_if_null};
 use super::names::{did_you_mean, list};
 use super::unify::{convert, unify_kinds};
 use super::{Checker, failed};
@@ -227,11 +227,11 @@ impl Checker<'_> {
         let message = format!("unknown function `{name}`");
         let diagnostic = Diagnostic::error(Code::E203, message).label(function.span, "not known");
         let receiver = args.first().and_then(plain).map_or("value".to_owned(), operand);
+        let aggregate = self.sees_groups().then(|| aggregate_habit(name, &short(args.first())));
+        let aggregate = aggregate.flatten();
         let name = habit(name).unwrap_or(name);
         let diagnostic = match Function::by_name(name) {
-            _ if name == "any" && self.sees_groups() => {
-                diagnostic.help("to ask for any row, count: `sum(if condition then 1 else 0) > 0`")
-            }
+            _ if aggregate.is_some() => diagnostic.help_opt(aggregate.map(|aggregate| format!("write `{aggregate}`"))),
             Some(_) if args.len() > 1 => diagnostic.help(format!("it is a method: write `{receiver}.{name}(…)`")),
             Some(_) => diagnostic.help(format!("it is a method: write `{receiver}.{name}()`")),
             None if is_if_null(name) => diagnostic.help(IF_NULL_HELP),
@@ -246,6 +246,12 @@ impl Checker<'_> {
         self.error(diagnostic);
         failed(span)
     }
+}
+
+/// The text of an argument, if it is short.
+fn short(arg: Option<&Arg>) -> String {
+    let text = arg.and_then(plain).map(ToString::to_string);
+    text.filter(|text| text.len() <= 40).unwrap_or_else(|| "…".to_owned())
 }
 
 /// Receiver and arguments in the kinds that the kernel expects: nulls typed, and one kind for all where they meet.

@@ -1,4 +1,4 @@
-//! Methods as other languages call them.
+//! Methods and aggregates as other languages call them.
 
 /// The name in small letters without `_`, and the method of CXL.
 const METHODS: [(&str, &str); 30] = [
@@ -34,6 +34,25 @@ const METHODS: [(&str, &str); 30] = [
     ("isblank", "is_empty"),
 ];
 
+/// The name in small letters without `_`, and what to write in its place over a group. `…` is the argument.
+const AGGREGATES: [(&str, &str); 15] = [
+    ("average", "avg(…)"),
+    ("mean", "avg(…)"),
+    ("minimum", "min(…)"),
+    ("maximum", "max(…)"),
+    ("total", "sum(…)"),
+    ("cnt", "count(…)"),
+    ("countif", "sum(if … then 1 else 0)"),
+    ("sumif", "sum(if <condition> then … else 0)"),
+    ("any", "sum(if … then 1 else 0) > 0"),
+    ("every", "sum(if … then 0 else 1) == 0"),
+    ("all", "sum(if … then 0 else 1) == 0"),
+    ("arrayagg", "collect(…)"),
+    ("list", "collect(…)"),
+    ("stringagg", "collect(…).join(\", \")"),
+    ("groupconcat", "collect(…).join(\", \")"),
+];
+
 /// Names of what `??` does.
 const IF_NULL: [&str; 6] = ["coalesce", "nvl", "ifnull", "isnull", "fillna", "default"];
 
@@ -43,6 +62,12 @@ pub(super) const IF_NULL_HELP: &str = "write `a ?? b`: it gives `b` where `a` is
 /// The method that a name of another language stands for.
 pub(super) fn habit(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(word, _)| same(word, name)).map(|(_, method)| *method)
+}
+
+/// What to write over a group in place of a call that another language knows.
+pub(super) fn aggregate_habit(name: &str, argument: &str) -> Option<String> {
+    let (_, form) = AGGREGATES.iter().find(|(word, _)| same(word, name))?;
+    Some(form.replace('…', argument))
 }
 
 /// Whether a name is what another language calls `??`.

@@ -4,25 +4,30 @@
 //! meets with everything and is never reported again, also where a let, an emit or a column carries it on.
 
 mod aggregates;
+mod aggregation;
 mod alike;
 mod assign;
 mod calls;
 mod describe;
 mod expr;
+mod groups;
 mod habits;
 mod names;
 mod operators;
 mod statements;
 pub mod unify;
 
-use self::aggregates::Group;
+use self::groups::Group;
 use crate::analysis::hir::{self, Expr, ExprKind, Literal, Slot, Var};
 use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 use crate::syntax::cxl::ast;
 
+pub(super) use aggregation::GroupProgram;
 pub(super) use alike::alike;
+pub(super) use groups::Grouping;
 pub(super) use names::{did_you_mean, list, there_are};
+pub(super) use statements::Program;
 
 /// The columns of an edge, as far as they are known.
 #[derive(Clone, Debug, Default)]

@@ -121,7 +121,7 @@ impl Checker<'_> {
         self.error(diagnostic);
     }
 
-    /// `== != < <= > >=`. `==` and `!=` are never null, but over groups, where nothing is known of a null.
+    /// `== != < <= > >=`. `==` and `!=` are never null, but in a cull's predicate, where nothing is known of a null.
     pub(super) fn compare(&mut self, op: BinaryOp, op_span: Span, left: Operand, right: Operand, span: Span) -> Expr {
         if left.0.ty.is_error() || right.0.ty.is_error() {
             return failed(span);
@@ -136,7 +136,7 @@ impl Checker<'_> {
             self.report_unordered(op, op_span, &left, &kind);
             return failed(span);
         }
-        let null_is_unknown = self.sees_groups();
+        let null_is_unknown = self.null_is_unknown();
         let nullable = met.nullable && (!equality || null_is_unknown);
         let exact = matches!((&left.0.ty.kind, &right.0.ty.kind), (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int));
         let side = |expr: Expr| Box::new(if exact { expr } else { operand_of(expr, &kind) });

@@ -16,7 +16,7 @@ pub(crate) struct Program {
     /// Its emits, by slot.
     pub emits: Vec<Slot>,
     /// Where each emit's name stands.
-    emit_spans: Vec<Span>,
+    pub(super) emit_spans: Vec<Span>,
     /// Whether every statement is known; if not, an emit may be missing.
     pub complete: bool,
 }
@@ -51,13 +51,13 @@ impl Checker<'_> {
         program.statements.push(checked);
     }
 
-    fn let_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
+    pub(super) fn let_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
         let value = self.expr(value);
         self.lets.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
         Statement::Let { slot: self.lets.len() - 1, value }
     }
 
-    fn emit_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
+    pub(super) fn emit_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
         let value = self.expr(value);
         self.emits.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
         Statement::Emit { slot: self.emits.len() - 1, value }
@@ -98,7 +98,7 @@ impl Checker<'_> {
     }
 
     /// Statements that come later; names that they would bind are bound to what failed.
-    fn later(&mut self, statement: &StatementKind, span: Span) {
+    pub(super) fn later(&mut self, statement: &StatementKind, span: Span) {
         match statement {
             StatementKind::Emit { target: Target::Scoped { scope, name }, .. } => {
                 self.unsupported(span, &format!("`emit ${}.{}` is", scope.text, name.text));

@@ -14,6 +14,36 @@ impl Statement {
 }
 
 impl Expr {
+    /// Changes this expression and then every one inside it.
+    pub fn rewrite(&mut self, change: &mut impl FnMut(&mut Expr)) {
+        change(self);
+        self.children_mut().into_iter().for_each(|child| child.rewrite(change));
+    }
+
+    fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Let(_)
+            | ExprKind::Emit(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Subject => Vec::new(),
+            ExprKind::Convert(operand) | ExprKind::Negate(operand) | ExprKind::Not(operand) => vec![operand],
+            ExprKind::Arithmetic { left, right, .. }
+            | ExprKind::Compare { left, right, .. }
+            | ExprKind::Logic { left, right, .. }
+            | ExprKind::Coalesce(left, right) => vec![left, right],
+            ExprKind::If { condition, consequence, alternative } => {
+                [condition, consequence].into_iter().chain(alternative).map(AsMut::as_mut).collect()
+            }
+            ExprKind::Match { subject, arms, default } => {
+                let arms = arms.iter_mut().flat_map(|arm| [&mut arm.pattern, &mut arm.body]);
+                subject.iter_mut().map(AsMut::as_mut).chain(arms).chain([default.as_mut()]).collect()
+            }
+            ExprKind::Call { receiver, args, .. } => std::iter::once(receiver.as_mut()).chain(args).collect(),
+        }
+    }
+
     /// The expressions directly inside this one, in the order they are written.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.kind {

@@ -107,6 +107,8 @@ pub enum NodeKind {
     Route(Route),
     /// `merge`
     Merge(Merge),
+    /// `aggregate`
+    Aggregate(Aggregate),
     /// `cull`
     Cull(Cull),
     /// `reshape`
@@ -330,6 +332,31 @@ pub enum MergeMode {
     Concat,
     /// One row of each input in turn.
     Interleave,
+}
+
+/// `type: aggregate`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Aggregate {
+    /// `input`
+    pub input: Spanned<String>,
+    /// `group_by`, in order; may be empty.
+    pub group_by: Spanned<Vec<Spanned<String>>>,
+    /// `cxl`
+    pub program: cxl::ast::Program,
+    /// `strategy`
+    pub strategy: Option<Spanned<AggregateStrategy>>,
+}
+
+/// How an aggregate is asked to work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AggregateStrategy {
+    /// It streams where its input is proven to be in the order of its key, and hashes otherwise.
+    #[default]
+    Auto,
+    /// A table of all groups.
+    Hash,
+    /// One group at a time; an error (E151) where the order is not proven.
+    Streaming,
 }
 
 /// `type: cull`

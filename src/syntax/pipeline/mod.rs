@@ -6,6 +6,7 @@
 pub mod ast;
 pub mod size;
 
+mod aggregate;
 mod csv;
 mod cull;
 mod error_handling;

@@ -2,7 +2,7 @@
 
 use super::ast::{Node, NodeKind};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere};
-use super::{cull, habits, merge, reshape, route, sink, source, transform};
+use super::{aggregate, cull, habits, merge, reshape, route, sink, source, transform};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::{self, Entry, ScalarStyle, Value};
@@ -13,6 +13,7 @@ const KINDS: &[(&str, Keys)] = &[
     ("transform", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("route", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("merge", Keys { read: &["type", "name", "description", "inputs", "config", "_notes"], refused: READS_SEVERAL }),
+    ("aggregate", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("cull", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("reshape", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
     ("sink", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
@@ -20,7 +21,7 @@ const KINDS: &[(&str, Keys)] = &[
 ];
 
 /// Node kinds of the language that this version doesn't run yet.
-const LATER: &[&str] = &["combine", "aggregate", "envelope", "composition"];
+const LATER: &[&str] = &["combine", "envelope", "composition"];
 
 const WIRING: &[&str] = &["input", "inputs", "body", "header"];
 
@@ -53,6 +54,8 @@ const READS_ONE: &[super::fields::Refused] = &[
     elsewhere("conditions", IN_CONFIG),
     elsewhere("default", IN_CONFIG),
     elsewhere("mode", IN_CONFIG),
+    elsewhere("group_by", IN_CONFIG),
+    elsewhere("strategy", IN_CONFIG),
     elsewhere("partition_by", IN_CONFIG),
     elsewhere("removed_to", IN_CONFIG),
     elsewhere("rules", IN_CONFIG),
@@ -121,6 +124,7 @@ fn runnable(reader: &mut Reader<'_>, kind: &str, parts: &Parts<'_>) -> Option<No
         "transform" => transform::read(reader, parts),
         "route" => route::read(reader, parts),
         "merge" => merge::read(reader, parts),
+        "aggregate" => aggregate::read(reader, parts),
         "cull" => cull::read(reader, parts),
         "reshape" => reshape::read(reader, parts),
         _ => sink::read(reader, parts),

@@ -42,7 +42,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     Some(NodeKind::Transform(Transform { input: input?, program: program?, validations, include_unmapped, batch_size }))
 }
 
-fn program(reader: &mut Reader<'_>, config: &Fields<'_>) -> Option<cxl::ast::Program> {
+/// `cxl`, a program.
+pub(super) fn program(reader: &mut Reader<'_>, config: &Fields<'_>) -> Option<cxl::ast::Program> {
     let given = reader.require(config, "cxl")?;
     let source = reader.cxl(&given, "a CXL program")?;
     Some(cxl::parse_program(&source, reader.diagnostics))

@@ -63,7 +63,7 @@ fn what_is_below_a_node_that_failed_is_silent() {
         )
     };
     for broken in [
-        "{ type: aggregate, name: b, input: s, config: { group_by: [id], cxl: \"emit total = sum(id)\" } }",
+        "{ type: combine, name: b, input: { s: s }, config: { where: \"true\", cxl: \"emit total = s.id\" } }",
         "{ type: transform, name: b, input: missing, config: { cxl: \"emit total = id\" } }",
         "{ type: transform, name: b, input: s, config: { include_unmapped: true } }",
         "{ type: transform, name: b, input: s, config: { cxl: \"emit each x in id { emit total = x }\" } }",

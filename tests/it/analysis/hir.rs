@@ -27,3 +27,8 @@ fn sinks_choose_their_columns() {
 fn groups_orders_and_keys() {
     printed("groups");
 }
+
+#[test]
+fn aggregates_are_two_programs() {
+    printed("aggregates");
+}
