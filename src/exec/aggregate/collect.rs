@@ -1,90 +1,191 @@
 //! `collect(e)`: the values of a group as a list, in order, nulls too.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::slots::text_bytes;
+use super::encoded::{fixed, part, put_part};
+use super::slots::{Slots, text_bytes};
 use super::{Finished, GroupFault, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Column, ListColumn};
-use crate::exec::value::{Value, decode, encode};
+use crate::exec::value::{Value, decode};
 
-/// The values of all rows, encoded, in the order they came; which group they are of is known at the end.
+/// The values of all rows, encoded, in the order they came. Those of a group are a chain.
 pub struct Lists {
     element: Kind,
     chunks: Vec<Encoded>,
-    rows: usize,
+    /// For each chunk, how many rows there are before it.
+    starts: Vec<usize>,
+    /// What the full chunks hold, in bytes.
+    full: u64,
+    /// For each row, the next one of its group.
+    next: Vec<u32>,
+    groups: Slots<Chain>,
 }
 
-/// The values of one update.
+/// Values one behind the other. A chunk is full when it has [`CHUNK`] bytes.
+#[derive(Default)]
 struct Encoded {
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     /// Where each value ends.
-    ends: Box<[u32]>,
+    ends: Vec<u32>,
 }
 
-impl Lists {
-    /// No values yet, for values of this kind.
-    pub fn new(element: Kind) -> Self {
-        Self { element, chunks: Vec::new(), rows: 0 }
-    }
-
-    fn value(&self, starts: &[usize], row: usize) -> Value {
-        let chunk = starts.partition_point(|start| *start <= row) - 1;
-        let (Encoded { bytes, ends }, row) = (&self.chunks[chunk], row - starts[chunk]);
-        let start = if row == 0 { 0 } else { ends[row - 1] };
-        decode(&bytes[start as usize..ends[row] as usize])
-    }
+/// The rows of a group.
+struct Chain {
+    first: u32,
+    last: u32,
+    rows: u32,
 }
 
+/// No row.
+const NONE: u32 = u32::MAX;
+/// Bytes of a full chunk, without its last value.
+const CHUNK: usize = 64 << 10;
 /// What a value takes at most when it is encoded, with its end but without the bytes of a text.
 const MOST_ENCODED: u64 = 22;
 /// What an element takes when the lists are made.
 const DECODED: u64 = size_of::<Value>() as u64;
 
-impl State for Lists {
-    fn update(&mut self, groups: &[u32], _count: usize, args: &[Column]) {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(groups.len()));
-        for row in 0..groups.len() {
-            encode(&args[0].value(row), &mut bytes);
-            ends.push(bytes.len() as u32);
+impl Default for Chain {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE, rows: 0 }
+    }
+}
+
+impl Encoded {
+    fn cost(&self) -> u64 {
+        (self.bytes.capacity() + self.ends.capacity() * size_of::<u32>()) as u64
+    }
+
+    fn value(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.bytes[start as usize..self.ends[row] as usize]
+    }
+}
+
+impl Lists {
+    /// No values yet, for values of this kind.
+    pub fn new(element: Kind) -> Self {
+        let (chunks, starts, next) = (Vec::new(), Vec::new(), Vec::new());
+        Self { element, chunks, starts, full: 0, next, groups: Slots::default() }
+    }
+
+    /// Adds a value, which `write` appends, behind those of a group.
+    fn push(&mut self, group: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.chunks.last().is_none_or(|last| last.bytes.len() >= CHUNK) {
+            self.begin_chunk();
         }
-        self.rows += groups.len();
-        self.chunks.push(Encoded { bytes: bytes.into(), ends: ends.into() });
+        let chunk = self.chunks.last_mut().expect("there is a chunk that isn't full");
+        write(&mut chunk.bytes);
+        chunk.ends.push(u32::try_from(chunk.bytes.len()).expect("a value is far smaller than 4 GiB"));
+        let row = u32::try_from(self.next.len()).expect("2^32 values take more memory than machines have");
+        self.next.push(NONE);
+        let chain = self.groups.of(group);
+        match chain.last {
+            NONE => chain.first = row,
+            last => self.next[last as usize] = row,
+        }
+        chain.last = row;
+        chain.rows += 1;
+    }
+
+    fn begin_chunk(&mut self) {
+        if let Some(last) = self.chunks.last_mut() {
+            last.bytes.shrink_to_fit();
+            last.ends.shrink_to_fit();
+            self.full += last.cost();
+        }
+        self.starts.push(self.next.len());
+        self.chunks.push(Encoded::default());
+    }
+
+    /// The value of a row, encoded.
+    fn value(&self, row: u32) -> &[u8] {
+        let row = row as usize;
+        let chunk = self.starts.partition_point(|start| *start <= row) - 1;
+        self.chunks[chunk].value(row - self.starts[chunk])
+    }
+
+    /// Calls `visit` with each row of a group, in order.
+    fn for_each_row(&self, group: u32, order: Option<RowOrder<'_>>, mut visit: impl FnMut(u32)) {
+        if let Some(RowOrder { rows, ends }) = order {
+            let start = if group == 0 { 0 } else { ends[group as usize - 1] };
+            rows[start as usize..ends[group as usize] as usize].iter().for_each(|row| visit(*row));
+            return;
+        }
+        let mut row = self.groups.get(group).first;
+        while row != NONE {
+            visit(row);
+            row = self.next[row as usize];
+        }
+    }
+
+    /// What adding values may hold while vectors move to larger places: so many, of so many bytes encoded.
+    fn grown(&self, count: usize, rows: u64, encoded: u64) -> u64 {
+        let chunk = self.chunks.last().map_or(0, Encoded::cost);
+        let lists = (self.chunks.len() + 1) * (size_of::<Encoded>() + size_of::<usize>());
+        let next = rows.max(self.next.capacity() as u64) * size_of::<u32>() as u64;
+        let groups = self.groups.bound(count) - self.groups.bytes();
+        // Each vector doubles at most once more than it needs, while what it had is still there.
+        let moved = if rows == 0 { 0 } else { 2 * (chunk + encoded + lists as u64 + next) + CHUNK as u64 };
+        self.bytes() + groups + moved + rows * DECODED
+    }
+}
+
+impl State for Lists {
+    fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
+        self.groups.grow(count);
+        for (row, group) in groups.iter().enumerate() {
+            self.push(*group, |bytes| args[0].encode_value(row, bytes));
+        }
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.groups.grow(count);
     }
 
     fn bytes(&self) -> u64 {
-        let chunks =
-            self.chunks.iter().map(|chunk| chunk.bytes.len() as u64 + 4 * chunk.ends.len() as u64).sum::<u64>();
-        chunks + (self.chunks.capacity() * size_of::<Encoded>()) as u64 + self.rows as u64 * DECODED
+        let lists = self.chunks.capacity() * size_of::<Encoded>() + self.starts.capacity() * size_of::<usize>();
+        let next = self.next.capacity() * size_of::<u32>();
+        let growing = self.chunks.last().map_or(0, Encoded::cost);
+        self.full + growing + (lists + next) as u64 + self.groups.bytes() + self.next.len() as u64 * DECODED
     }
 
-    fn bound(&self, _count: usize, args: &[Column]) -> u64 {
+    fn bound(&self, count: usize, args: &[Column]) -> u64 {
         let rows = args[0].len() as u64;
-        let full = self.chunks.len() == self.chunks.capacity();
-        let moved = if full { 2 * self.chunks.capacity().max(4) * size_of::<Encoded>() } else { 0 };
-        // While they are made the values stand in a vector that may be half empty.
-        self.bytes() + moved as u64 + 2 * text_bytes(&args[0]) + rows * (2 * MOST_ENCODED + DECODED)
+        self.grown(count, rows, text_bytes(&args[0]) + rows * MOST_ENCODED)
     }
 
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        let starts: Vec<usize> = self
-            .chunks
-            .iter()
-            .scan(0, |start, chunk| Some(std::mem::replace(start, *start + chunk.ends.len())))
-            .collect();
-        let (mut offsets, mut faults) = (vec![0_i32], Vec::new());
-        let (mut values, mut next) = (Vec::with_capacity(self.rows), 0);
-        for (group, &end) in order.ends.iter().enumerate() {
-            let rows = &order.rows[next as usize..end as usize];
-            match i32::try_from(values.len() + rows.len()) {
-                Ok(_) => values.extend(rows.iter().map(|row| self.value(&starts, *row as usize))),
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.groups.get(group).rows.to_le_bytes());
+        self.for_each_row(group, None, |row| put_part(self.value(row), out));
+    }
+
+    fn merge_bound(&self, count: usize, length: usize) -> u64 {
+        // A value has the four bytes of its length at least.
+        self.grown(count, length as u64 / 4, length as u64)
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        for _ in 0..u32::from_le_bytes(fixed(state)) {
+            let value = part(state);
+            self.push(group, |bytes| bytes.extend_from_slice(value));
+        }
+    }
+
+    fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished {
+        let (mut offsets, mut faults, mut values) = (vec![0_i32], Vec::new(), Vec::new());
+        for group in groups {
+            let rows = self.groups.get(group).rows as usize;
+            match i32::try_from(values.len() + rows) {
+                Ok(_) => self.for_each_row(group, order, |row| values.push(decode(self.value(row)))),
                 Err(_) => {
                     let message = format!("the lists of `collect` have more than {} elements", i32::MAX);
-                    faults.push(GroupFault { group: group as u32, message });
+                    faults.push(GroupFault { group, message });
                 }
             }
             offsets.push(values.len() as i32);
-            next = end;
         }
         let elements = Arc::new(Column::from_values(&self.element, &values));
         let column = Column::List(ListColumn { offsets: offsets.into(), elements, validity: None });

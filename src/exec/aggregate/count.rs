@@ -1,5 +1,8 @@
 //! `count(*)` and `count(e)`.
 
+use std::ops::Range;
+
+use super::encoded::fixed;
 use super::slots::{Slots, as_int, for_each_valid};
 use super::{Finished, RowOrder, State};
 use crate::exec::batch::Column;
@@ -18,6 +21,10 @@ impl State for Rows {
         groups.iter().for_each(|group| *self.0.of(*group) += 1);
     }
 
+    fn grow(&mut self, count: usize) {
+        self.0.grow(count);
+    }
+
     fn bytes(&self) -> u64 {
         self.0.bytes()
     }
@@ -26,8 +33,20 @@ impl State for Rows {
         self.0.bound(count)
     }
 
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        counts(self.0.finish(order.groups))
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.get(group).to_le_bytes());
+    }
+
+    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+        self.0.bound(count)
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        *self.0.of(group) += u64::from_le_bytes(fixed(state));
+    }
+
+    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
+        counts(self.0.range(&groups))
     }
 }
 
@@ -37,6 +56,10 @@ impl State for Values {
         for_each_valid(&args[0], |row| *self.0.of(groups[row]) += 1);
     }
 
+    fn grow(&mut self, count: usize) {
+        self.0.grow(count);
+    }
+
     fn bytes(&self) -> u64 {
         self.0.bytes()
     }
@@ -45,11 +68,23 @@ impl State for Values {
         self.0.bound(count)
     }
 
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        counts(self.0.finish(order.groups))
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.get(group).to_le_bytes());
+    }
+
+    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+        self.0.bound(count)
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        *self.0.of(group) += u64::from_le_bytes(fixed(state));
+    }
+
+    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
+        counts(self.0.range(&groups))
     }
 }
 
-fn counts(counts: Vec<u64>) -> Finished {
-    Finished::of(Column::ints(counts.into_iter().map(as_int).collect(), None))
+fn counts(counts: &[u64]) -> Finished {
+    Finished::of(Column::ints(counts.iter().map(|count| as_int(*count)).collect(), None))
 }

@@ -2,6 +2,7 @@
 
 use arrow_buffer::i256;
 
+use super::encoded::fixed;
 use crate::exec::eval::wide;
 use crate::exec::value::power_of_ten;
 use crate::formats::parse::MAX_SCALE;
@@ -47,6 +48,25 @@ impl DecimalSum {
         wide::divided(total, divisor, self.scale)
     }
 
+    /// Appends the sum as bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[self.scale, u8::from(self.rest.is_some())]);
+        out.extend_from_slice(&self.mantissa.to_le_bytes());
+        if let Some(rest) = &self.rest {
+            out.extend_from_slice(&rest.to_le_bytes());
+        }
+    }
+
+    /// Adds an encoded sum, which it takes off the front. Gives how many bytes more are held elsewhere.
+    pub fn merge(&mut self, state: &mut &[u8]) -> u64 {
+        let [scale, has_rest] = fixed(state);
+        let grown = self.add(i128::from_le_bytes(fixed(state)), scale);
+        if has_rest == 0 {
+            return grown;
+        }
+        grown + self.change_rest(i256::from_le_bytes(fixed(state)))
+    }
+
     fn add_other(&mut self, mantissa: i128, scale: u8) -> u64 {
         let mut grown = 0;
         if scale > self.scale {
@@ -78,9 +98,13 @@ impl DecimalSum {
     }
 
     fn add_rest(&mut self, mantissa: i128, scale: u8) -> u64 {
+        self.change_rest(at_most_places(mantissa, scale))
+    }
+
+    fn change_rest(&mut self, number: i256) -> u64 {
         let grown = if self.rest.is_none() { Self::MOST_HEAP } else { 0 };
         let rest = self.rest.get_or_insert_default();
-        **rest = rest.wrapping_add(at_most_places(mantissa, scale));
+        **rest = rest.wrapping_add(number);
         grown
     }
 

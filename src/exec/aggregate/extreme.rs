@@ -2,7 +2,9 @@
 //! behind all other numbers, as where rows are sorted. Of equal values the first is kept.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
+use super::encoded::{fixed, part, put_part};
 use super::slots::{Results, Slots, for_each_valid, text_bytes};
 use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
@@ -49,12 +51,18 @@ struct Extremes<T> {
 }
 
 /// A value of fixed width.
-trait Cell: Copy + Default + Send {
+trait Cell: Copy + Default + Send + Sync {
     /// Which comes first.
     fn order(&self, other: &Self) -> Ordering;
 
     /// Calls `visit` with each row of a column that has a value of this type.
     fn visit(column: &Column, visit: impl FnMut(usize, Self));
+
+    /// Appends the value as bytes.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// Takes an encoded value off the front.
+    fn decode(state: &mut &[u8]) -> Self;
 
     /// The column of the results.
     fn column(results: Results<Self>) -> Finished;
@@ -70,12 +78,11 @@ impl<T: Cell> State for Extremes<T> {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
         self.slots.grow(count);
         let side = self.side;
-        T::visit(&args[0], |row, value| {
-            let best = self.slots.of(groups[row]);
-            if best.as_ref().is_none_or(|best| side.takes(value.order(best))) {
-                *best = Some(value);
-            }
-        });
+        T::visit(&args[0], |row, value| offer(self.slots.of(groups[row]), side, value));
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.slots.grow(count);
     }
 
     fn bytes(&self) -> u64 {
@@ -86,13 +93,37 @@ impl<T: Cell> State for Extremes<T> {
         self.slots.bound(count)
     }
 
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        T::column(Results::of(self.slots.finish(order.groups), Ok))
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        let best = self.slots.get(group);
+        out.push(u8::from(best.is_some()));
+        best.iter().for_each(|best| best.encode(out));
+    }
+
+    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+        self.slots.bound(count)
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        if fixed(state) == [1] {
+            offer(self.slots.of(group), self.side, T::decode(state));
+        }
+    }
+
+    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
+        T::column(Results::of(groups.start, self.slots.range(&groups), |best| Ok(*best)))
+    }
+}
+
+/// Puts a value in the place of the one that is known, if it stands further on its side.
+#[inline]
+fn offer<T: Cell>(best: &mut Option<T>, side: Side, value: T) {
+    if best.as_ref().is_none_or(|best| side.takes(value.order(best))) {
+        *best = Some(value);
     }
 }
 
 macro_rules! cell {
-    ($type:ty, $column:ident, $order:expr, $make:expr) => {
+    ($type:ty, $column:ident, $order:expr, $make:expr, $encode:expr, $decode:expr) => {
         impl Cell for $type {
             fn order(&self, other: &Self) -> Ordering {
                 $order(self, other)
@@ -103,6 +134,14 @@ macro_rules! cell {
                 for_each_valid(column, |row| visit(row, a.value(row)));
             }
 
+            fn encode(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&$encode(*self));
+            }
+
+            fn decode(state: &mut &[u8]) -> Self {
+                $decode(fixed(state))
+            }
+
             fn column(results: Results<Self>) -> Finished {
                 results.column($make)
             }
@@ -110,11 +149,18 @@ macro_rules! cell {
     };
 }
 
-cell!(bool, Bool, Ord::cmp, |values: Vec<bool>, validity| Column::bools(Bitmap::from(values), validity));
-cell!(i64, Int, Ord::cmp, Column::ints);
-cell!(f64, Float, order_floats, Column::floats);
-cell!(i32, Date, Ord::cmp, Column::dates);
-cell!(i128, DateTime, Ord::cmp, Column::date_times);
+cell!(
+    bool,
+    Bool,
+    Ord::cmp,
+    |values: Vec<bool>, validity| Column::bools(Bitmap::from(values), validity),
+    |value| [u8::from(value)],
+    |byte| byte == [1]
+);
+cell!(i64, Int, Ord::cmp, Column::ints, i64::to_le_bytes, i64::from_le_bytes);
+cell!(f64, Float, order_floats, Column::floats, f64::to_le_bytes, f64::from_le_bytes);
+cell!(i32, Date, Ord::cmp, Column::dates, i32::to_le_bytes, i32::from_le_bytes);
+cell!(i128, DateTime, Ord::cmp, Column::date_times, i128::to_le_bytes, i128::from_le_bytes);
 
 impl Cell for (i128, u8) {
     fn order(&self, other: &Self) -> Ordering {
@@ -124,6 +170,16 @@ impl Cell for (i128, u8) {
     fn visit(column: &Column, mut visit: impl FnMut(usize, Self)) {
         let Column::Decimal(a) = column else { return };
         for_each_valid(column, |row| visit(row, (a.mantissas.value(row), a.scales.at(row))));
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.1);
+        out.extend_from_slice(&self.0.to_le_bytes());
+    }
+
+    fn decode(state: &mut &[u8]) -> Self {
+        let [scale] = fixed(state);
+        (i128::from_le_bytes(fixed(state)), scale)
     }
 
     fn column(results: Results<Self>) -> Finished {
@@ -141,20 +197,28 @@ struct Texts {
     slots: Slots<Option<Box<str>>>,
 }
 
+impl Texts {
+    /// As [`offer`].
+    fn offer(&mut self, group: u32, text: &str) {
+        let best = self.slots.of(group);
+        let known = best.as_deref();
+        if known.is_none_or(|known| self.side.takes(text.as_bytes().cmp(known.as_bytes()))) {
+            let before = known.map_or(0, str::len) as u64;
+            *best = Some(text.into());
+            self.slots.heap = self.slots.heap + text.len() as u64 - before;
+        }
+    }
+}
+
 impl State for Texts {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
         self.slots.grow(count);
         let Column::String(a) = &args[0] else { return };
-        let (side, mut grown) = (self.side, 0);
-        for_each_valid(&args[0], |row| {
-            let (best, text) = (self.slots.of(groups[row]), a.value(row));
-            let known = best.as_deref();
-            if known.is_none_or(|known| side.takes(text.as_bytes().cmp(known.as_bytes()))) {
-                grown += text.len() as i64 - known.map_or(0, str::len) as i64;
-                *best = Some(text.into());
-            }
-        });
-        self.slots.heap = self.slots.heap.saturating_add_signed(grown);
+        for_each_valid(&args[0], |row| self.offer(groups[row], a.value(row)));
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.slots.grow(count);
     }
 
     fn bytes(&self) -> u64 {
@@ -165,7 +229,23 @@ impl State for Texts {
         self.slots.bound(count) + text_bytes(&args[0])
     }
 
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        Finished::of(Column::strings(self.slots.finish(order.groups)))
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        let best = self.slots.get(group);
+        out.push(u8::from(best.is_some()));
+        best.iter().for_each(|best| put_part(best.as_bytes(), out));
+    }
+
+    fn merge_bound(&self, count: usize, length: usize) -> u64 {
+        self.slots.bound(count) + length as u64
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        if fixed(state) == [1] {
+            self.offer(group, std::str::from_utf8(part(state)).expect("a text was encoded"));
+        }
+    }
+
+    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
+        Finished::of(Column::strings(self.slots.range(&groups).iter().map(Option::as_deref)))
     }
 }

@@ -3,6 +3,7 @@
 //! Two doubles hold almost every sum exactly: adding a number to the high one leaves an error that is added to the low
 //! one. What that leaves, in turn, goes into a list of doubles that is only made where it is needed.
 
+use super::encoded::fixed;
 use super::wide_float::WideFloat;
 
 /// An exact sum. No two sums of the same numbers differ in what they give.
@@ -79,6 +80,27 @@ impl FloatSum {
         }
     }
 
+    /// Appends the sum as bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.more.is_some()));
+        out.extend_from_slice(&self.high.to_le_bytes());
+        out.extend_from_slice(&self.low.to_le_bytes());
+        if let Some(more) = &self.more {
+            more.encode(out);
+        }
+    }
+
+    /// Adds an encoded sum, which it takes off the front. Gives how many bytes more are held elsewhere: at most three
+    /// times [`Self::MOST_HEAP`].
+    pub fn merge(&mut self, state: &mut &[u8]) -> u64 {
+        let [has_more] = fixed(state);
+        let grown = self.add(f64::from_le_bytes(fixed(state))) + self.add(f64::from_le_bytes(fixed(state)));
+        if has_more == 0 {
+            return grown;
+        }
+        grown + self.more(|more| more.merge(state))
+    }
+
     fn quotient(&self, count: u64) -> f64 {
         let mut wide = WideFloat::default();
         wide.add(self.high, 0);
@@ -108,6 +130,26 @@ impl More {
         self.positive_infinity |= number == f64::INFINITY;
         self.negative_infinity |= number == f64::NEG_INFINITY;
         self.not_a_number |= number.is_nan();
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let flags = [self.positive_infinity, self.negative_infinity, self.not_a_number];
+        out.extend(flags.map(u8::from));
+        for list in [&self.parts, &self.huge] {
+            out.push(u8::try_from(list.len()).expect("parts that don't overlap are some forty"));
+            list.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
+        }
+    }
+
+    fn merge(&mut self, state: &mut &[u8]) {
+        let flags: [u8; 3] = fixed(state);
+        self.positive_infinity |= flags[0] == 1;
+        self.negative_infinity |= flags[1] == 1;
+        self.not_a_number |= flags[2] == 1;
+        for list in [&mut self.parts, &mut self.huge] {
+            let [length] = fixed(state);
+            (0..length).for_each(|_| insert(list, f64::from_le_bytes(fixed(state))));
+        }
     }
 
     /// The sum if one of the numbers was not finite.

@@ -2,18 +2,22 @@
 //!
 //! An [`Accumulator`] keeps one state for each group and takes whole columns with the group of each row. All results
 //! are exact up to one rounding at the end, so they never depend on the order of rows; only `collect` shows that order.
+//! States can be encoded, put aside, and merged again, which changes no bit of a result.
 //! The kind of the argument decides the state: `sum`, `extreme`, `weighted`, `collect`. The exact sums are in
 //! `float_sum` and `decimal_sum`.
 
 mod collect;
 mod count;
 mod decimal_sum;
+mod encoded;
 mod extreme;
 mod float_sum;
 mod slots;
 mod sum;
 mod weighted;
 mod wide_float;
+
+use std::ops::Range;
 
 use crate::analysis::hir::{self, AggregateFunction};
 use crate::analysis::types::Kind;
@@ -22,13 +26,11 @@ use crate::exec::batch::Column;
 /// One aggregate over all groups.
 pub struct Accumulator(Box<dyn State>);
 
-/// The groups, and their rows for aggregates that show the order of these.
+/// An order of the rows of each group that is not the one they came in.
 #[derive(Clone, Copy, Debug)]
 pub struct RowOrder<'a> {
-    /// The number of groups.
-    pub groups: usize,
     /// The rows of the first group, then those of the second, …: numbers of rows in the order they were given to
-    /// [`Accumulator::update`]. Empty where no aggregate [shows the order](Accumulator::shows_order).
+    /// [`Accumulator::update`].
     pub rows: &'a [u32],
     /// For each group, where its rows end in `rows`.
     pub ends: &'a [u32],
@@ -37,7 +39,7 @@ pub struct RowOrder<'a> {
 /// The results of an aggregate.
 #[derive(Debug)]
 pub struct Finished {
-    /// One row a group.
+    /// One row for each group that was asked for.
     pub column: Column,
     /// The groups without a result, ascending; their rows in `column` are arbitrary.
     pub faults: Vec<GroupFault>,
@@ -53,9 +55,12 @@ pub struct GroupFault {
 }
 
 /// The states of all groups for one aggregate.
-trait State: Send {
+trait State: Send + Sync {
     /// Takes a row for each entry of `groups`, with its value in each argument; `count` is the number of groups.
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]);
+
+    /// Makes states for so many groups.
+    fn grow(&mut self, count: usize);
 
     /// What is held, in bytes.
     fn bytes(&self) -> u64;
@@ -63,8 +68,17 @@ trait State: Send {
     /// The most that can be held during and after an update with these arguments, in bytes.
     fn bound(&self, count: usize, args: &[Column]) -> u64;
 
-    /// The results.
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished;
+    /// Appends the state of a group, which tells where it ends.
+    fn encode(&self, group: u32, out: &mut Vec<u8>);
+
+    /// The most that can be held during and after growing to `count` groups and merging a state of so many bytes.
+    fn merge_bound(&self, count: usize, length: usize) -> u64;
+
+    /// Takes an encoded state off the front and adds it to that of a group there is, behind what that has.
+    fn merge(&mut self, group: u32, state: &mut &[u8]);
+
+    /// The results of some groups there are.
+    fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished;
 }
 
 impl Accumulator {
@@ -81,11 +95,6 @@ impl Accumulator {
             AggregateFunction::Collect => Box::new(collect::Lists::new(kind)),
             AggregateFunction::WeightedAvg => weighted::state(&kind),
         })
-    }
-
-    /// Whether the result of an aggregate shows the order of rows within a group.
-    pub fn shows_order(function: AggregateFunction) -> bool {
-        function == AggregateFunction::Collect
     }
 
     /// Takes one row for each entry of `groups`: the group of the row. `args` are the values of the aggregate's
@@ -105,9 +114,32 @@ impl Accumulator {
         self.0.bound(count, args)
     }
 
-    /// One result for each group of `order`.
-    pub fn finish(self, order: RowOrder<'_>) -> Finished {
-        self.0.finish(order)
+    /// Makes states for so many groups: those without rows, too, have results.
+    pub fn grow(&mut self, count: usize) {
+        self.0.grow(count);
+    }
+
+    /// Appends the state of a group as bytes that tell where they end.
+    pub fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        self.0.encode(group, out);
+    }
+
+    /// The most that is held during and after growing to `count` groups and [merging](Self::merge) a state of `length`
+    /// bytes.
+    pub fn merge_bound(&self, count: usize, length: usize) -> u64 {
+        self.0.merge_bound(count, length)
+    }
+
+    /// Takes the state that [`encode`](Self::encode) made of an equal aggregate off the front of `state`, and adds it to
+    /// a group that there is. The rows of that state count as behind those that the group has.
+    pub fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        self.0.merge(group, state);
+    }
+
+    /// One result for each of some groups. Their rows are in the order they came, unless `order` gives another, which
+    /// is for all groups.
+    pub fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished {
+        self.0.finish(groups, order)
     }
 }
 

@@ -1,5 +1,7 @@
 //! One state for each group, and columns made from them.
 
+use std::ops::Range;
+
 use arrow_buffer::NullBuffer;
 
 use super::{Finished, GroupFault};
@@ -44,10 +46,14 @@ impl<S: Default> Slots<S> {
         &mut self.states[group as usize]
     }
 
-    /// The states of `count` groups.
-    pub fn finish(mut self, count: usize) -> Vec<S> {
-        self.grow(count);
-        self.states
+    /// The state of a group, to look at.
+    pub fn get(&self, group: u32) -> &S {
+        &self.states[group as usize]
+    }
+
+    /// The states of some groups.
+    pub fn range(&self, groups: &Range<u32>) -> &[S] {
+        &self.states[groups.start as usize..groups.end as usize]
     }
 
     fn next_capacity(&self, count: usize) -> usize {
@@ -84,12 +90,12 @@ pub struct Results<T> {
 }
 
 impl<T: Default> Results<T> {
-    /// The results of the groups in order.
-    pub fn of<S>(states: Vec<S>, mut result: impl FnMut(S) -> Result<Option<T>, String>) -> Self {
+    /// The results of states in order: those of groups, of which the first is number `first`.
+    pub fn of<S>(first: u32, states: &[S], mut result: impl FnMut(&S) -> Result<Option<T>, String>) -> Self {
         let mut results = Self { values: Vec::with_capacity(states.len()), faults: Vec::new() };
-        for (group, state) in states.into_iter().enumerate() {
+        for (group, state) in (first..).zip(states) {
             let value = result(state).unwrap_or_else(|message| {
-                results.faults.push(GroupFault { group: group as u32, message });
+                results.faults.push(GroupFault { group, message });
                 None
             });
             results.values.push(value);

@@ -1,6 +1,9 @@
 //! `sum(e)` and `avg(e)`.
 
+use std::ops::Range;
+
 use super::decimal_sum::DecimalSum;
+use super::encoded::fixed;
 use super::float_sum::FloatSum;
 use super::slots::{Results, Slots, for_each_valid};
 use super::wide_float::WideFloat;
@@ -39,15 +42,22 @@ struct Sums<S> {
 }
 
 /// An exact sum.
-trait Sum: Default + Send {
+trait Sum: Default + Send + Sync {
     /// Most bytes that adding one value can take elsewhere.
     const MOST_HEAP: u64;
 
     /// Adds a column's values that are not null to the sums that `slots` has for their groups.
     fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>);
 
-    /// What the sums come to; a group without values has null.
-    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished;
+    /// Appends the sum as bytes.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// Adds an encoded sum, which it takes off the front. Gives how many bytes more are held elsewhere: at most three
+    /// times [`Self::MOST_HEAP`].
+    fn merge(&mut self, state: &mut &[u8]) -> u64;
+
+    /// What the sums of groups from number `first` on come to; a group without values has null.
+    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished;
 }
 
 impl<S: Sum> Sums<S> {
@@ -62,6 +72,10 @@ impl<S: Sum> State for Sums<S> {
         S::add_all(&args[0], groups, &mut self.slots);
     }
 
+    fn grow(&mut self, count: usize) {
+        self.slots.grow(count);
+    }
+
     fn bytes(&self) -> u64 {
         self.slots.bytes()
     }
@@ -70,8 +84,24 @@ impl<S: Sum> State for Sums<S> {
         self.slots.bound(count) + args[0].len() as u64 * S::MOST_HEAP
     }
 
-    fn finish(self: Box<Self>, order: RowOrder<'_>) -> Finished {
-        S::results(self.slots.finish(order.groups), self.result)
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        let (sum, count) = self.slots.get(group);
+        out.extend_from_slice(&count.to_le_bytes());
+        sum.encode(out);
+    }
+
+    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+        self.slots.bound(count) + 3 * S::MOST_HEAP
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        let (sum, count) = self.slots.of(group);
+        *count += u64::from_le_bytes(fixed(state));
+        self.slots.heap += sum.merge(state);
+    }
+
+    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
+        S::results(groups.start, self.slots.range(&groups), self.result)
     }
 }
 
@@ -89,17 +119,25 @@ impl Sum for i128 {
         });
     }
 
-    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished {
-        let some = |(sum, count): (i128, u64)| (count > 0).then_some((sum, count));
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn merge(&mut self, state: &mut &[u8]) -> u64 {
+        *self += i128::from_le_bytes(fixed(state));
+        0
+    }
+
+    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished {
+        let some = |(sum, count): &(i128, u64)| (*count > 0).then_some((*sum, *count));
         match result {
-            Result::Sum => Results::of(states, |state| match some(state) {
+            Result::Sum => Results::of(first, states, |state| match some(state) {
                 Some((sum, _)) => i64::try_from(sum).map(Some).map_err(|_| INTEGER_OVERFLOW.to_string()),
                 None => Ok(None),
             })
             .column(Column::ints),
-            Result::Mean => {
-                Results::of(states, |state| Ok(some(state).map(|(sum, count)| mean(sum, count)))).column(Column::floats)
-            }
+            Result::Mean => Results::of(first, states, |state| Ok(some(state).map(|(sum, count)| mean(sum, count))))
+                .column(Column::floats),
         }
     }
 }
@@ -130,12 +168,20 @@ impl Sum for FloatSum {
         slots.heap += grown;
     }
 
-    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished {
-        let value = |(sum, count): (FloatSum, u64)| {
-            let value = || if result == Result::Sum { sum.value() } else { sum.mean(count) };
-            Ok((count > 0).then(value))
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.encode(out);
+    }
+
+    fn merge(&mut self, state: &mut &[u8]) -> u64 {
+        self.merge(state)
+    }
+
+    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished {
+        let value = |(sum, count): &(FloatSum, u64)| {
+            let value = || if result == Result::Sum { sum.value() } else { sum.mean(*count) };
+            Ok((*count > 0).then(value))
         };
-        Results::of(states, value).column(Column::floats)
+        Results::of(first, states, value).column(Column::floats)
     }
 }
 
@@ -153,14 +199,22 @@ impl Sum for DecimalSum {
         slots.heap += grown;
     }
 
-    fn results(states: Vec<(Self, u64)>, result: Result) -> Finished {
-        let value = |(sum, count): (DecimalSum, u64)| {
-            if count == 0 {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.encode(out);
+    }
+
+    fn merge(&mut self, state: &mut &[u8]) -> u64 {
+        self.merge(state)
+    }
+
+    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished {
+        let value = |(sum, count): &(DecimalSum, u64)| {
+            if *count == 0 {
                 return Ok(None);
             }
-            let value = if result == Result::Sum { sum.value() } else { sum.mean(count) };
+            let value = if result == Result::Sum { sum.value() } else { sum.mean(*count) };
             value.map(Some).ok_or_else(|| DECIMAL_OVERFLOW.to_string())
         };
-        Results::of(states, value).decimals()
+        Results::of(first, states, value).decimals()
     }
 }

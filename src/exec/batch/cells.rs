@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::BinaryViewArray;
+use arrow_array::{Array, BinaryViewArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use super::{Column, ListColumn};
 use crate::analysis::types::Kind;
-use crate::exec::value::{Value, decode, encode};
+use crate::exec::value::{Value, decode, encode, encode_text};
 
 impl Column {
     /// The value of a row.
@@ -26,6 +26,15 @@ impl Column {
             Column::DateTime(a) => Value::DateTime(a.value(row)),
             Column::List(a) => Value::Array(a.range(row).map(|element| a.elements.value(element)).collect()),
             Column::Any(a) => decode(a.value(row)),
+        }
+    }
+
+    /// Appends the encoding of the value of a row, as [`encode`] does.
+    pub fn encode_value(&self, row: usize, out: &mut Vec<u8>) {
+        match self {
+            Column::String(a) if a.is_valid(row) => encode_text(a.value(row), out),
+            Column::Any(a) if a.is_valid(row) => out.extend_from_slice(a.value(row)),
+            column => encode(&column.value(row), out),
         }
     }
 

@@ -41,7 +41,7 @@ pub fn encode(value: &Value, out: &mut Vec<u8>) {
             out.extend([DECIMAL, *scale]);
             out.extend(mantissa.to_le_bytes());
         }
-        Value::String(s) => tagged(STRING, s.as_bytes(), out),
+        Value::String(s) => encode_text(s, out),
         Value::Date(days) => tagged(DATE, &days.to_le_bytes(), out),
         Value::DateTime(nanoseconds) => tagged(DATE_TIME, &nanoseconds.to_le_bytes(), out),
         Value::Array(items) => {
@@ -56,6 +56,11 @@ pub fn encode(value: &Value, out: &mut Vec<u8>) {
             }
         }
     }
+}
+
+/// Appends the encoding of a string.
+pub fn encode_text(text: &str, out: &mut Vec<u8>) {
+    tagged(STRING, text.as_bytes(), out);
 }
 
 /// The value that `bytes` encode. They must come from [`encode`].

@@ -38,6 +38,26 @@ fn run(
     batch: usize,
 ) -> Vec<Result<Value, String>> {
     let mut accumulator = Accumulator::new(&aggregate(function, kinds, result));
+    fill(&mut accumulator, function, kinds, rows, batch);
+    accumulator.grow(groups);
+    let found = results(&accumulator, groups, None);
+    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+    order.sort_by_key(|row| rows[*row as usize].0);
+    let ends: Vec<u32> =
+        (0..groups as u32).map(|group| rows.iter().filter(|(g, _)| *g <= group).count() as u32).collect();
+    let told = results(&accumulator, groups, Some(RowOrder { rows: &order, ends: &ends }));
+    assert_eq!(format!("{found:?}"), format!("{told:?}"), "the order that is told is that of arrival");
+    found
+}
+
+/// Adds rows, so many at once.
+fn fill(
+    accumulator: &mut Accumulator,
+    function: AggregateFunction,
+    kinds: &[Kind],
+    rows: &[(u32, Vec<Value>)],
+    batch: usize,
+) {
     let mut seen = 0;
     for part in rows.chunks(batch.max(1)) {
         let ids: Vec<u32> = part.iter().map(|(group, _)| *group).collect();
@@ -52,15 +72,19 @@ fn run(
         assert!(accumulator.bytes() <= bound, "{function:?} holds {} of {bound} bytes", accumulator.bytes());
         assert!(held <= accumulator.bytes() || matches!(function, Min | Max), "{function:?} shrinks");
     }
-    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-    order.sort_by_key(|row| rows[*row as usize].0);
-    let ends: Vec<u32> =
-        (0..groups as u32).map(|group| rows.iter().filter(|(g, _)| *g <= group).count() as u32).collect();
-    let finished = accumulator.finish(RowOrder { groups, rows: &order, ends: &ends });
-    assert_eq!(finished.column.len(), groups);
-    let mut results: Vec<Result<Value, String>> = (0..groups).map(|group| Ok(finished.column.value(group))).collect();
-    for fault in finished.faults {
-        results[fault.group as usize] = Err(fault.message);
+}
+
+/// The results of all groups, some at a time.
+fn results(accumulator: &Accumulator, groups: usize, order: Option<RowOrder<'_>>) -> Vec<Result<Value, String>> {
+    let mut results: Vec<Result<Value, String>> = Vec::new();
+    for first in (0..groups as u32).step_by(2) {
+        let range = first..groups.min(first as usize + 2) as u32;
+        let finished = accumulator.finish(range.clone(), order);
+        assert_eq!(finished.column.len(), range.len());
+        results.extend((0..range.len()).map(|row| Ok(finished.column.value(row))));
+        for fault in finished.faults {
+            results[fault.group as usize] = Err(fault.message);
+        }
     }
     results
 }
@@ -454,5 +478,113 @@ proptest! {
             prop_assert_eq!(&greatest[at], &or_null(some.iter().max().copied()));
             prop_assert_eq!(&lists[at], &Ok(Value::Array(of(group).map(|v| value(&v)).collect())));
         }
+    }
+}
+
+/// A value of a kind, nulls and those that differ only in their spelling among them.
+fn value_of(kind: &Kind) -> BoxedStrategy<Value> {
+    let some = match kind {
+        Kind::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
+        Kind::Int => prop_oneof![any::<i64>(), -3_i64..3].prop_map(int).boxed(),
+        Kind::Float => prop_oneof![
+            4 => finite(),
+            2 => prop::sample::select(vec![0.0, -0.0, 1.0, 1e300, -1e300]),
+            1 => prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
+        ]
+        .prop_map(Value::Float)
+        .boxed(),
+        Kind::Decimal { .. } => {
+            let any = (-LARGEST..=LARGEST, 0_u8..=28);
+            prop_oneof![any, (-30_i128..30, 0_u8..3), Just((LARGEST, 0)), Just((-LARGEST, 0)), Just((LARGEST, 28))]
+                .prop_map(|(mantissa, scale)| decimal(mantissa, scale))
+                .boxed()
+        }
+        Kind::String => prop_oneof!["[ab]{0,3}", "\\PC{0,40}"].prop_map(Value::String).boxed(),
+        Kind::Date => any::<i32>().prop_map(Value::Date).boxed(),
+        Kind::DateTime => any::<i128>().prop_map(Value::DateTime).boxed(),
+        Kind::Any => prop_oneof![
+            any::<i64>().prop_map(int),
+            Just(Value::Array(vec![Value::Null, text("x"), Value::Map(vec![("k".into(), decimal(10, 1))])])),
+            "[ab]{0,3}".prop_map(Value::String),
+        ]
+        .boxed(),
+        other => unreachable!("{other} isn't asked for"),
+    };
+    prop_oneof![1 => Just(Value::Null), 4 => some].boxed()
+}
+
+/// Every aggregate of every type.
+fn every_aggregate() -> Vec<(AggregateFunction, Vec<Kind>, Kind)> {
+    let ordered = [Kind::Bool, Kind::Int, Kind::Float, DECIMAL, Kind::String, Kind::Date, Kind::DateTime];
+    let mut all = vec![(CountRows, Vec::new(), Kind::Int)];
+    for kind in ordered {
+        let numeric = matches!(kind, Kind::Int | Kind::Float | Kind::Decimal { .. });
+        let of_one = all_of_one(&kind).into_iter().filter(|(function, _)| numeric || !matches!(function, Sum | Avg));
+        all.extend(of_one.map(|(function, result)| (function, vec![kind.clone()], result)));
+        if numeric {
+            let result = if kind == Kind::Int { Kind::Float } else { kind.clone() };
+            all.push((WeightedAvg, vec![kind.clone(), kind], result));
+        }
+    }
+    all.push((Count, vec![Kind::Any], Kind::Int));
+    all.push((Collect, vec![Kind::Any], Kind::Array(Box::new(Kind::Any))));
+    all
+}
+
+/// An aggregate, the kind of its result, and rows for it: each with its group.
+type Example = ((AggregateFunction, Vec<Kind>, Kind), Vec<(u32, Vec<Value>)>);
+
+fn example() -> impl Strategy<Value = Example> {
+    prop::sample::select(every_aggregate()).prop_flat_map(|aggregate| {
+        let values: Vec<_> = aggregate.1.iter().map(value_of).collect();
+        (Just(aggregate), prop::collection::vec((0_u32..3, values), 0..40))
+    })
+}
+
+/// What the parts of rows come to when each is encoded and all are merged.
+fn run_in_parts(
+    (function, kinds, result): &(AggregateFunction, Vec<Kind>, Kind),
+    parts: &[&[(u32, Vec<Value>)]],
+    groups: usize,
+) -> Vec<Result<Value, String>> {
+    let new = || Accumulator::new(&aggregate(*function, kinds, result.clone()));
+    let (mut merged, mut state) = (new(), Vec::new());
+    for part in parts {
+        let mut accumulator = new();
+        fill(&mut accumulator, *function, kinds, part, 7);
+        accumulator.grow(groups);
+        for group in (0..groups as u32).rev() {
+            state.clear();
+            accumulator.encode(group, &mut state);
+            state.push(b'!');
+            let bound = merged.merge_bound(groups, state.len() - 1);
+            merged.grow(groups);
+            let mut rest = state.as_slice();
+            merged.merge(group, &mut rest);
+            assert_eq!(rest, b"!", "a state tells where it ends");
+            assert!(merged.bytes() <= bound, "{function:?} holds {} of {bound} bytes", merged.bytes());
+        }
+    }
+    merged.grow(groups);
+    results(&merged, groups, None)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn parts_that_are_put_aside_and_merged_are_the_whole(
+        (aggregate, rows) in example(),
+        cuts in prop::collection::vec(0_usize..40, 0..5),
+        batch in 1_usize..20,
+    ) {
+        let (function, kinds, result) = &aggregate;
+        let whole = run(*function, kinds, result.clone(), &rows, 3, batch);
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(rows.len())).chain([0, rows.len()]).collect();
+        cuts.sort_unstable();
+        let parts: Vec<&[(u32, Vec<Value>)]> = cuts.windows(2).map(|cut| &rows[cut[0]..cut[1]]).collect();
+        let merged = run_in_parts(&aggregate, &parts, 3);
+        // As they print, so that NaN is NaN and zeros have signs.
+        prop_assert_eq!(format!("{whole:?}"), format!("{merged:?}"), "{:?} of {:?}", function, kinds);
     }
 }

@@ -67,11 +67,9 @@ impl<'p> Buffer<'p> for Group<'p> {
     }
 
     fn seal(mut self: Box<Self>, _: Seal) -> Result<Full<'p>, Failure> {
-        let shows_order = self.spec.cull.aggregates.iter().any(|a| Accumulator::shows_order(a.function));
-        let ordered = !self.spec.cull.order_by.is_empty();
-        let order = match shows_order || ordered {
-            true => Some(self.order()?),
-            false => None,
+        let order = match self.spec.cull.order_by.is_empty() {
+            false => Some(self.order()?),
+            true => None,
         };
         let removed = self.decide(order.as_ref())?;
         let places = self.rows.len() * size_of::<Place>() as u64;
@@ -120,14 +118,11 @@ impl Group<'_> {
     /// The groups that a rule removes.
     fn decide(&mut self, order: Option<&order::Order>) -> Result<Bitmap, Failure> {
         let groups = self.table.len();
-        let order = match order {
-            Some(order) => RowOrder { groups, rows: &order.rows, ends: &order.ends },
-            None => RowOrder { groups, rows: &[], ends: &[] },
-        };
+        let order = order.map(|order| RowOrder { rows: &order.rows, ends: &order.ends });
         let mut columns = self.firsts.columns(self.spec);
         let mut failed: Option<(GroupFault, usize)> = None;
         for (position, accumulator) in std::mem::take(&mut self.accumulators).into_iter().enumerate() {
-            let Finished { column, faults } = accumulator.finish(order);
+            let Finished { column, faults } = accumulator.finish(0..groups as u32, order);
             columns.push(Some(column));
             for fault in faults {
                 if failed.as_ref().is_none_or(|(first, _)| fault.group < first.group) {
