@@ -171,6 +171,8 @@ struct Done {
     records: Vec<u64>,
     /// For each source, the dead letters, written or not.
     letters: Vec<u64>,
+    /// Dead letters of rows without a single source, written or not.
+    merged_letters: u64,
     /// Rows written to at least one sink, but for those in `written`.
     ok: u64,
     written: WrittenRows,
@@ -272,7 +274,7 @@ impl<'p> Run<'p> {
             check_rate(Code::E316, &subject, Some(operator.span), rate, counts)?;
         }
         let Some(rate) = &errors.rate else { return Ok(()) };
-        check_rate(Code::E315, "the run", None, rate, (done.letters.iter().sum(), done.records.iter().sum()))
+        check_rate(Code::E315, "the run", None, rate, (done.all_letters(), done.records.iter().sum()))
     }
 
     fn report(self) -> Report {
@@ -292,7 +294,7 @@ impl<'p> Run<'p> {
             total: done.progress.rows,
             ok: done.ok + done.written.count(),
             written: outputs.sinks.iter().map(|(id, _)| counts(*id).rows_out).sum(),
-            dlq: done.letters.iter().sum(),
+            dlq: done.all_letters(),
             nodes: plan.operators().map(|(id, operator)| node_report(operator.label(), counts(id))).collect(),
             outputs: sinks.chain(letters).collect(),
             bytes_read: done.progress.bytes,
@@ -313,6 +315,7 @@ impl Done {
             counts: vec![Counts::default(); plan.operators().count()],
             records: vec![0; sources.len()],
             letters: vec![0; sources.len()],
+            merged_letters: 0,
             ok: 0,
             written: WrittenRows::default(),
             warned: Warnings::new(),
@@ -332,6 +335,12 @@ impl Done {
             self.records[source] += totals.records;
         }
         self.letters.iter_mut().zip(&totals.letters).for_each(|(all, letters)| *all += letters);
+        self.merged_letters += totals.merged_letters;
+    }
+
+    /// All dead letters, written or not.
+    fn all_letters(&self) -> u64 {
+        self.letters.iter().sum::<u64>() + self.merged_letters
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the tests share.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The folder of the crate.
@@ -27,21 +28,27 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A dead-letter file without what differs from run to run: ids become `d1`, `d2`, … in order of appearance, times `T`.
-/// Ids have to increase, and every dead letter to be its own trigger.
+/// A trigger in another file is `elsewhere`. Ids have to increase, and triggers to be those that are their own.
 pub fn settled(letters: &str) -> String {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(letters.as_bytes());
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
-    let mut last_id = String::new();
-    for (number, record) in reader.records().enumerate() {
-        let mut fields: Vec<String> = record.expect("a dead-letter file is CSV").iter().map(str::to_owned).collect();
-        if number > 0 {
-            assert!(fields[0] > last_id, "ids increase");
-            assert_eq!(fields[1], fields[0], "every dead letter is its own trigger");
-            assert!(fields[2].ends_with('Z') && fields[2].len() == 24, "{} is a time", fields[2]);
-            let id = format!("d{number}");
-            last_id = std::mem::replace(&mut fields[0], id.clone());
-            fields.splice(1..3, [id, "T".to_owned()]);
-        }
+    let records: Vec<Vec<String>> = reader
+        .records()
+        .map(|record| record.expect("a dead-letter file is CSV").iter().map(str::to_owned).collect())
+        .collect();
+    let Some((header, rows)) = records.split_first() else { return String::new() };
+    writer.write_record(header).expect("memory can be written");
+    assert!(rows.is_sorted_by(|one, next| one[0] < next[0]), "ids increase");
+    let is_trigger = header.iter().position(|name| name == "_cxl_dlq_trigger").expect("it is always there");
+    let names: HashMap<&str, String> =
+        rows.iter().zip(1..).map(|(row, n)| (row[0].as_str(), format!("d{n}"))).collect();
+    for row in rows {
+        assert_eq!(row[1] == row[0], row[is_trigger] == "true", "a trigger is its own");
+        assert!(row[2].ends_with('Z') && row[2].len() == 24, "{} is a time", row[2]);
+        let mut fields = row.clone();
+        fields[0] = names[row[0].as_str()].clone();
+        fields[1] = names.get(row[1].as_str()).cloned().unwrap_or_else(|| "elsewhere".into());
+        fields[2] = "T".into();
         writer.write_record(&fields).expect("memory can be written");
     }
     String::from_utf8(writer.into_inner().expect("memory can be written")).expect("it was text")

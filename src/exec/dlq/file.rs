@@ -26,21 +26,34 @@ pub(crate) fn start_files(plan: &DeadLetters, outputs: Vec<Output>) -> Result<Ve
 }
 
 impl LetterFile {
-    /// Appends dead letters, giving each its id and the time.
+    /// Appends dead letters that are their own triggers, giving each its id and the time.
     pub fn append<'a>(&mut self, letters: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
         let now = now_text();
         self.line.clear();
         for letter in letters {
-            let mut buffer = Uuid::encode_buffer();
-            let id = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
-            for part in [id.as_bytes(), id.as_bytes(), now.as_bytes()] {
-                self.line.extend_from_slice(part);
-                self.line.push(b',');
-            }
-            self.line.extend_from_slice(letter);
-            self.rows += 1;
+            let id = Uuid::now_v7();
+            self.add(id, id, &now, letter);
         }
         if self.line.is_empty() { Ok(()) } else { self.output.write(&self.line) }
+    }
+
+    /// Appends one dead letter with its id and that of its trigger, and the time.
+    pub fn append_one(&mut self, id: Uuid, trigger: Uuid, letter: &[u8]) -> Result<(), Failure> {
+        self.line.clear();
+        self.add(id, trigger, &now_text(), letter);
+        self.output.write(&self.line)
+    }
+
+    fn add(&mut self, id: Uuid, trigger: Uuid, now: &str, letter: &[u8]) {
+        for id in [id, trigger] {
+            let mut buffer = Uuid::encode_buffer();
+            self.line.extend_from_slice(id.hyphenated().encode_lower(&mut buffer).as_bytes());
+            self.line.push(b',');
+        }
+        self.line.extend_from_slice(now.as_bytes());
+        self.line.push(b',');
+        self.line.extend_from_slice(letter);
+        self.rows += 1;
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Trigger<'a> {
     pub detail: String,
     /// The exact text of a record that could not be typed; empty otherwise.
     pub raw: &'a str,
+    /// Where it happened, if that says more than the operator does.
+    pub stage: Option<&'a str>,
 }
 
 /// The dead letters of a block. They are complete but for id and time, and in order once [`Letters::complete`] ran.
@@ -36,6 +38,7 @@ struct Mark {
     /// The operator, as a position in the stage.
     node: u32,
     row: LetterRow,
+    bond: Bond,
     start: usize,
     end: usize,
 }
@@ -49,12 +52,36 @@ pub(crate) struct LetterRow {
     pub source_row: u64,
 }
 
+impl LetterRow {
+    /// A row that comes of several: of no single source.
+    pub const MERGED: Self = Self { source: u32::MAX, source_row: 0 };
+
+    /// Its source, as a position among the plan's sources, if it has a single one.
+    pub fn source(self) -> Option<usize> {
+        (self != Self::MERGED).then_some(self.source as usize)
+    }
+}
+
+/// How a dead letter belongs to others of its operator. Groups are numbered by the operator.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Bond {
+    /// It stands alone.
+    #[default]
+    Alone,
+    /// It is a reason why a group failed. Whatever else is lost with the group names the first of these.
+    Trigger(u32),
+    /// It is lost with a group: its category is `correlated`.
+    Correlated(u32),
+}
+
 /// A dead letter of a block.
 pub(crate) struct Letter<'a> {
     /// The row.
     pub row: LetterRow,
     /// The operator, as a position in the stage.
     pub node: usize,
+    /// How it belongs to others.
+    pub bond: Bond,
     /// The text behind id and time, with its line end; empty if it is only counted.
     pub text: &'a [u8],
 }
@@ -68,14 +95,23 @@ impl Letters {
 
     /// Adds one that ends at `end` of what the writer wrote.
     pub fn add(&mut self, position: u32, node: usize, row: LetterRow, end: usize) {
-        let start = self.marks.last().map_or(0, |mark| mark.end);
-        self.marks.push(Mark { position, node: node as u32, row, start, end });
+        self.add_bound(position, node, row, Bond::Alone, end);
+    }
+
+    /// Adds one that belongs to a group.
+    pub fn add_bound(&mut self, position: u32, node: usize, row: LetterRow, bond: Bond, end: usize) {
+        let start = self.end();
+        self.marks.push(Mark { position, node: node as u32, row, bond, start, end });
     }
 
     /// Adds one that is counted but not written.
     pub fn count(&mut self, position: u32, node: usize, row: LetterRow) {
-        let end = self.marks.last().map_or(0, |mark| mark.end);
-        self.add(position, node, row, end);
+        self.add(position, node, row, self.end());
+    }
+
+    /// Where the last one ends.
+    fn end(&self) -> usize {
+        self.marks.last().map_or(0, |mark| mark.end)
     }
 
     /// Takes over what the writer wrote, and puts the letters in order: by record, then by operator.
@@ -92,6 +128,7 @@ impl Letters {
         self.marks[..end].iter().map(|mark| Letter {
             row: mark.row,
             node: mark.node as usize,
+            bond: mark.bond,
             text: &self.bytes[mark.start..mark.end],
         })
     }
@@ -104,15 +141,24 @@ pub(crate) struct LetterWriter {
 }
 
 impl LetterWriter {
-    /// Writes one but for its id and time; gives where it ends.
+    /// Writes one that is its own trigger, but for its id and time; gives where it ends.
     pub fn write(&mut self, shape: &LetterShape, trigger: &Trigger<'_>, cells: &[String]) -> usize {
+        self.write_bound(shape, trigger, Bond::Alone, cells)
+    }
+
+    /// The same for one that may belong to a group.
+    pub fn write_bound(&mut self, shape: &LetterShape, trigger: &Trigger<'_>, bond: Bond, cells: &[String]) -> usize {
         let csv = self.csv.get_or_insert_with(|| csv::WriterBuilder::new().flexible(true).from_writer(Vec::new()));
         let row = trigger.row.to_string();
         let mut fields = vec![trigger.file, trigger.source, &row, trigger.field, trigger.value];
         if shape.reason {
             fields.extend([trigger.category, &trigger.detail]);
         }
-        fields.extend([shape.stage.as_str(), &shape.route, "true"]);
+        let (route, is_trigger) = match bond {
+            Bond::Alone | Bond::Trigger(_) => (shape.route.as_str(), "true"),
+            Bond::Correlated(_) => ("", "false"),
+        };
+        fields.extend([trigger.stage.unwrap_or(&shape.stage), route, is_trigger]);
         if shape.record {
             fields.push(trigger.raw);
             fields.extend(cells.iter().map(String::as_str));

@@ -1,6 +1,7 @@
 //! Dead letters of several stages: put aside in a file until the last stage is over, then written in the order of
 //! their rows.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -9,7 +10,9 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::plan::physical::OperatorId;
 
-use super::{LetterFile, LetterRow};
+use super::ids::LetterIds;
+use super::letters::Letter;
+use super::{Bond, LetterFile, LetterRow};
 
 /// Dead letters that wait for their turn.
 pub(crate) struct Spool {
@@ -23,9 +26,10 @@ pub(crate) struct Spool {
 struct Entry {
     row: LetterRow,
     operator: OperatorId,
+    bond: Bond,
     start: u64,
     length: u32,
-    file: u32,
+    file: Option<u32>,
 }
 
 impl Spool {
@@ -35,29 +39,41 @@ impl Spool {
         Self { folder, file: None, length: 0, entries: Vec::new() }
     }
 
-    /// Puts a dead letter of a row at an operator aside: it belongs into file number `file`.
-    pub fn add(&mut self, file: usize, row: LetterRow, operator: OperatorId, text: &[u8]) -> Result<(), Failure> {
-        let written = self.open().and_then(|spool| spool.write_all(text));
+    /// Puts a dead letter at an operator aside: it belongs into file number `file`. One that is only counted is not put
+    /// aside, unless others may name it.
+    pub fn add(&mut self, file: Option<usize>, operator: OperatorId, letter: &Letter<'_>) -> Result<(), Failure> {
+        if file.is_none() && !matches!(letter.bond, Bond::Trigger(_)) {
+            return Ok(());
+        }
+        let written = self.open().and_then(|spool| spool.write_all(letter.text));
         written.map_err(|error| self.failure(&error))?;
-        let (start, length) = (self.length, text.len() as u32);
-        self.entries.push(Entry { row, operator, start, length, file: file as u32 });
+        let (start, length) = (self.length, letter.text.len() as u32);
+        let Letter { row, bond, .. } = *letter;
+        self.entries.push(Entry { row, operator, bond, start, length, file: file.map(|file| file as u32) });
         self.length += u64::from(length);
         Ok(())
     }
 
-    /// Writes all of them into their files: by source, row and operator.
+    /// Writes all of them into their files: by source, row and operator. What is lost with a group gets the id of the
+    /// group's first trigger, which may stand behind it, or in another file.
     pub fn empty(&mut self, files: &mut [LetterFile]) -> Result<(), Failure> {
         let Some(spool) = self.file.take() else { return Ok(()) };
         self.entries.sort_unstable();
         let spool = spool.into_inner().map_err(io::IntoInnerError::into_error);
         let mut spool = BufReader::new(spool.map_err(|error| self.failure(&error))?);
         let (mut text, mut at) = (Vec::new(), u64::MAX);
-        for entry in std::mem::take(&mut self.entries) {
+        let (ids, triggers) = (LetterIds::now(), triggers(&self.entries));
+        for (number, entry) in (0..).zip(std::mem::take(&mut self.entries)) {
+            let Some(file) = entry.file else { continue };
             text.resize(entry.length as usize, 0);
             let sought = if at == entry.start { Ok(at) } else { spool.seek(SeekFrom::Start(entry.start)) };
             sought.and_then(|_| spool.read_exact(&mut text)).map_err(|error| self.failure(&error))?;
             at = entry.start + u64::from(entry.length);
-            files[entry.file as usize].append(std::iter::once(text.as_slice()))?;
+            let trigger = match entry.bond {
+                Bond::Alone | Bond::Trigger(_) => number,
+                Bond::Correlated(group) => triggers[&(entry.operator, group)],
+            };
+            files[file as usize].append_one(ids.at(number), ids.at(trigger), &text)?;
         }
         Ok(())
     }
@@ -73,4 +89,15 @@ impl Spool {
         let message = format!("{} can't hold the dead letters until they are in order: {error}", self.folder.display());
         Failure::new(Diagnostic::error(Code::E394, message), 4)
     }
+}
+
+/// For each group that failed at an operator, the number of its first trigger.
+fn triggers(entries: &[Entry]) -> HashMap<(OperatorId, u32), u64> {
+    let mut found = HashMap::new();
+    for (number, entry) in (0..).zip(entries) {
+        if let Bond::Trigger(group) = entry.bond {
+            found.entry((entry.operator, group)).or_insert(number);
+        }
+    }
+    found
 }

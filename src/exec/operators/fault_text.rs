@@ -46,6 +46,7 @@ impl<'a> RecordText<'a> {
             category: FaultKind::TypeError.category(),
             detail: self.detail(),
             raw: &self.record.text,
+            stage: None,
         }
     }
 
@@ -140,6 +141,7 @@ impl FaultText<'_> {
             category: self.fault.kind.category(),
             detail: self.detail(),
             raw: "",
+            stage: None,
         }
     }
 

@@ -99,6 +99,8 @@ pub(crate) struct StageTotals {
     pub untyped: u64,
     /// Dead letters, written or not, by source.
     pub letters: Vec<u64>,
+    /// Dead letters of rows without a single source, written or not.
+    pub merged_letters: u64,
     /// For each operator of the stage.
     pub counts: Vec<Counts>,
 }
@@ -192,7 +194,10 @@ impl<'a, 'p> Finisher<'a, 'p> {
 
     fn write_letters(&mut self, result: &BlockResult, last: u32) -> Result<(), Failure> {
         for letter in result.letters.up_to(last) {
-            let source = letter.row.source as usize;
+            let Some(source) = letter.row.source() else {
+                self.totals.merged_letters += 1;
+                continue;
+            };
             self.totals.letters.resize(self.totals.letters.len().max(source + 1), 0);
             self.totals.letters[source] += 1;
         }
@@ -208,9 +213,11 @@ impl<'a, 'p> Finisher<'a, 'p> {
         };
         for letter in result.letters.up_to(last) {
             let node = &self.tree.nodes[letter.node];
-            if let Some(file) = node.letters[letter.row.source as usize].file {
-                spool.add(file, letter.row, node.id, letter.text)?;
-            }
+            let file = match letter.row.source() {
+                Some(source) => node.letters[source].file,
+                None => self.tree.plan.dead_letters.merged,
+            };
+            spool.add(file, node.id, &letter)?;
         }
         Ok(())
     }
