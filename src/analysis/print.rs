@@ -275,7 +275,11 @@ fn reshape_lines(text: &mut String, reshape: &Reshape, names: &Names) {
             assign(text, &rule.set);
         }
         if let Some(added) = &rule.synthesize {
-            let of = if added.copies_trigger { "a copy with" } else { "a row of" };
+            let of = match (added.copies_trigger, added.overrides.as_slice()) {
+                (true, []) => "a copy",
+                (true, _) => "a copy with",
+                (false, _) => "a row of",
+            };
             line(text, format_args!("   adds {of}"));
             assign(text, &added.overrides);
         }

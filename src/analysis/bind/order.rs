@@ -2,7 +2,7 @@
 
 use super::Binder;
 use crate::analysis::check::{Row, did_you_mean, there_are};
-use crate::analysis::hir::SortKey;
+use crate::analysis::hir::{SortKey, Stamp};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::pipeline::ast::{NullOrder, SortField};
@@ -120,8 +120,7 @@ impl Binder<'_> {
         let diagnostic = Diagnostic::error(Code::E200, format!("{list} names `{}`, which is not a column", name.value))
             .label(name.span, "not a column here")
             .note(there_are("column", &columns));
-        if name.value.starts_with("$meta.") {
-            let help = format!("emit it as a column in a transform in front: `emit … = {}`", name.value);
+        if let Some(help) = stamp_help(&name.value) {
             return self.diagnostics.push(diagnostic.help(help));
         }
         let diagnostic = did_you_mean(diagnostic, &name.value, name.span, columns);
@@ -162,4 +161,11 @@ impl Binder<'_> {
             .label(name.span, "its values can't be compared");
         self.diagnostics.push(diagnostic.help(help));
     }
+}
+
+/// What to do about the name of a stamp in the place of a column's.
+pub(super) fn stamp_help(name: &str) -> Option<String> {
+    let stamp = Stamp::ALL.into_iter().find(|stamp| stamp.column_name() == name)?;
+    let short = stamp.name();
+    Some(format!("a stamp is read by expressions only: emit it in a transform in front, `emit {short} = {name}`"))
 }

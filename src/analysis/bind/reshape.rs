@@ -77,7 +77,7 @@ impl Binder<'_> {
             let checked = assignments.iter().map(|assignment| {
                 let position = input.schema.position(&assignment.column.value);
                 let column = position.map(|position| &mut columns[position]);
-                let value = checker.assigned(&assignment.value, assignment.quoted, column, &list);
+                let value = checker.assigned(&assignment.value, column, &list);
                 CheckedAssignment { assignment, column: position, value }
             });
             checked.collect()

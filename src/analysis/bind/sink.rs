@@ -1,5 +1,6 @@
 //! Sinks: which columns they write.
 
+use super::order::stamp_help;
 use super::{Binder, Bound, paths};
 use crate::analysis::check::{Row, did_you_mean, list, there_are};
 use crate::analysis::hir::{Column, NodeKind, Sink, SinkColumn, SinkColumnSource, SortKey};
@@ -131,6 +132,9 @@ impl Columns<'_, '_> {
             _ if self.excluded(name) => return self.reads_excluded(&entry.column),
             Some(position) => SinkColumnSource::Column(position),
             None if !self.input.complete => return,
+            None if self.input.schema.hidden().any(|(_, column)| column.stamp().is_some() && column.name == name) => {
+                return self.reads_stamp(&entry.column);
+            }
             None if !self.input.schema.carries => return self.cannot_exist(entry),
             None if !self.sink.include_unmapped => return self.carried_left_out(&entry.column),
             None => SinkColumnSource::Carried(name.to_owned()),
@@ -146,6 +150,13 @@ impl Columns<'_, '_> {
             diagnostic = diagnostic.label(excluded.span, "by this");
         }
         self.diagnostics.push(diagnostic.help("take it out of one of them"));
+    }
+
+    fn reads_stamp(&mut self, column: &Spanned<String>) {
+        let diagnostic =
+            Diagnostic::error(Code::E365, format!("`mapping` reads `{}`, which is no column", column.value))
+                .label(column.span, "a stamp of a reshape");
+        self.diagnostics.push(diagnostic.help_opt(stamp_help(&column.value)));
     }
 
     fn cannot_exist(&mut self, entry: &Mapping) {

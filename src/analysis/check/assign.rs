@@ -10,12 +10,11 @@ use crate::diagnostics::{Code, Diagnostic, Fix};
 use crate::syntax::cxl::ast;
 
 impl Checker<'_> {
-    /// Checks a value that `list` ("`set` of rule `cap`") puts into a column; `None` if the column isn't known. `quoted`
-    /// says that the value stands in YAML's quotes. The column's type becomes one that also holds the value; E200 if its
-    /// kind can't.
-    pub fn assigned(&mut self, value: &ast::Expr, quoted: bool, column: Option<&mut Column>, list: &str) -> Expr {
-        if quoted && matches!(value.kind, ast::ExprKind::Name(_)) {
-            self.quoted_names.push(value.span);
+    /// Checks a value that `list` ("`set` of rule `cap`") puts into a column; `None` if the column isn't known. The column's
+    /// type becomes one that also holds the value; E200 if its kind can't.
+    pub fn assigned(&mut self, value: &ast::Expr, column: Option<&mut Column>, list: &str) -> Expr {
+        if matches!(value.kind, ast::ExprKind::Name(_)) {
+            self.lone_names.push(value.span);
         }
         let checked = self.expr(value);
         let Some(column) = column else { return checked };
@@ -38,8 +37,8 @@ impl Checker<'_> {
             .label(value.span, this_is(&value.ty))
             .label(column.span, format!("`{name}` is {}", article(ty)));
         let help = conversion(&value.ty.kind, &ty.kind, value_ast).or_else(|| {
-            let other = "a reshape keeps the types of columns: convert the column in a transform in front";
-            Help::say(other.to_owned())
+            let kept = "a reshape keeps the types of columns";
+            Help::say(format!("{kept}: give {}, or convert the column in a transform in front", article(ty)))
         });
         self.error(with_help(diagnostic, help));
     }

@@ -62,8 +62,8 @@ pub(super) struct Checker<'a> {
     group: Option<Group>,
     /// Whether `$doc` has a meaning.
     sees_documents: bool,
-    /// Values that are a bare name in YAML's quotes, which may have been meant as a text.
-    quoted_names: Vec<Span>,
+    /// Values that are a lone name, which may have been meant as a text.
+    lone_names: Vec<Span>,
 }
 
 /// A name that nothing in scope has, with every place that uses it.
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
             unknown: Vec::new(),
             group: None,
             sees_documents: true,
-            quoted_names: Vec::new(),
+            lone_names: Vec::new(),
         }
     }
 

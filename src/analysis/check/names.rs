@@ -7,6 +7,7 @@ use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::ast::{Arg, Name};
+use crate::syntax::pipeline::own_quotes;
 
 /// Longest list of names that a note shows.
 const SHOWN_NAMES: usize = 12;
@@ -244,10 +245,11 @@ impl Checker<'_> {
         if let Some((_, constant)) = CONSTANTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(name)) {
             return diagnostic.help(format!("write `{constant}`")).fix(span, *constant);
         }
-        let diagnostic = did_you_mean(diagnostic, name, span, columns.into_iter().chain(slots()));
-        if diagnostic.help.is_none() && self.quoted_names.contains(&span) {
-            return diagnostic
-                .help(format!("if it is a text, write `\"'{name}'\"`: the outer quotes are those of the file"));
+        let mut diagnostic = did_you_mean(diagnostic, name, span, columns.into_iter().chain(slots()));
+        if self.lone_names.contains(&span) {
+            let guess = diagnostic.help.take().map_or_else(String::new, |guess| format!("{guess} Or, "));
+            diagnostic.fix = None;
+            return diagnostic.help(guess + &own_quotes(name));
         }
         match diagnostic.help {
             None if self.row.schema.carries => diagnostic.help(format!(

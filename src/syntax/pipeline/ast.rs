@@ -420,8 +420,6 @@ pub struct Assignment {
     pub column: Spanned<String>,
     /// Its value.
     pub value: cxl::ast::Expr,
-    /// Whether the value stands in quotes of YAML's, which may have been meant as those of a text.
-    pub quoted: bool,
 }
 
 /// `synthesize`

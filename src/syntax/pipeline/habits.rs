@@ -44,6 +44,8 @@ const KEYS: &[(&str, &str)] = &[
     ("condition", "when"),
     ("if", "when"),
     ("where", "when"),
+    ("drop_group_when", "when"),
+    ("copy", "copy_from"),
     ("override", "overrides"),
     ("rule", "check"),
     ("test", "check"),

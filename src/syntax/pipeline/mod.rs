@@ -26,6 +26,8 @@ mod transform;
 mod types;
 mod values;
 
+pub(crate) use self::reshape::own_quotes;
+
 use self::ast::{ErrorHandling, Node, Pipeline, Settings};
 use self::fields::{Fields, Given, Keys, Reader};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, FileId, Span, Spanned};

@@ -5,13 +5,16 @@ use super::fields::{Given, Keys, Reader, elsewhere};
 use super::node::Parts;
 use super::{rules, sort};
 use crate::diagnostics::suggest::closest;
-use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::cxl;
-use crate::syntax::yaml::{Entry, ScalarStyle, Value};
+use crate::syntax::yaml::{Entry, Scalar, Value};
 
 const CONFIG: Keys = Keys {
     read: &["partition_by", "order_by", "rules"],
-    refused: &[elsewhere("input", "move it out of `config`, beside `name`")],
+    refused: &[
+        elsewhere("input", "move it out of `config`, beside `name`"),
+        elsewhere("removed_to", "remove it: a reshape removes no rows, a cull does"),
+    ],
 };
 
 const IN_MUTATE: &str = "move it into `mutate`: `mutate: { set: { <column>: <value> } }`";
@@ -22,7 +25,6 @@ const RULE: Keys = Keys {
         elsewhere("set", IN_MUTATE),
         elsewhere("copy_from", IN_SYNTHESIZE),
         elsewhere("overrides", IN_SYNTHESIZE),
-        elsewhere("drop_group_when", "a reshape removes no rows; a cull does"),
     ],
 };
 
@@ -125,17 +127,29 @@ fn assignment(reader: &mut Reader<'_>, entry: &Entry, list: &str) -> Assignment 
     let column = Spanned::new(entry.key.text.clone(), entry.key.span);
     let what = format!("`{}` in {list}", column.value).into();
     let given = Given { what, node: &entry.value, key: entry.key.span };
-    let (value, quoted) = match &entry.value.value {
+    let value = match &entry.value.value {
         // In the place of a value `null` is CXL's.
-        Value::Scalar(scalar) if scalar.is_null() && scalar.text == "null" => {
-            let source = cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span };
-            (cxl::parse_expression(&source, reader.diagnostics), false)
-        }
-        Value::Scalar(scalar) => {
-            let quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
-            (reader.expression(&given), quoted)
-        }
-        _ => (reader.expression(&given), false),
+        Value::Scalar(scalar) if !scalar.is_null() || scalar.text == "null" => value(reader, scalar),
+        _ => reader.expression(&given),
     };
-    Assignment { column, value, quoted }
+    Assignment { column, value }
+}
+
+/// The expression. Where it is a text without quotes of its own, which doesn't parse, what is found says so.
+fn value(reader: &mut Reader<'_>, scalar: &Scalar) -> cxl::ast::Expr {
+    let source = cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span };
+    let mut found = Diagnostics::new();
+    let expr = cxl::parse_expression(&source, &mut found);
+    let text = scalar.text.trim();
+    let is_prose = text.contains(' ') && text.chars().all(|c| c.is_alphanumeric() || " .,:-!?".contains(c));
+    for finding in found.iter().cloned() {
+        let help = (is_prose && finding.help.is_none()).then(|| own_quotes(text));
+        reader.report(finding.help_opt(help));
+    }
+    expr
+}
+
+/// What to do about a value that is a text without quotes of its own.
+pub(crate) fn own_quotes(text: &str) -> String {
+    format!("if it is a text, write `\"'{text}'\"`: the outer quotes are those of the file")
 }

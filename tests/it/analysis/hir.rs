@@ -32,3 +32,8 @@ fn groups_orders_and_keys() {
 fn aggregates_are_two_programs() {
     printed("aggregates");
 }
+
+#[test]
+fn reshapes_and_their_stamps() {
+    printed("reshapes");
+}

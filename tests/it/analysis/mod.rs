@@ -5,6 +5,7 @@ mod functions;
 mod groups;
 mod hir;
 mod mistakes;
+mod reshapes;
 mod types;
 
 use clinker::analysis::{self, Options};
