@@ -1,5 +1,6 @@
 //! Analysis: names, types, rows, and what it says about mistakes.
 
+mod aggregates;
 mod echoes;
 mod functions;
 mod groups;
