@@ -5,6 +5,7 @@
 //! column that nothing downstream reads is absent, so positions never have to be remapped.
 
 mod cells;
+mod gather;
 mod select;
 mod text;
 mod validity;

@@ -1,7 +1,7 @@
 //! Declared orders: proven before the first stage runs, so that nothing is computed from a claim.
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, SortOperator, SortPurpose, Stage};
+use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Segment, SortOperator, SortPurpose, Stage};
 
 use super::Failure;
 use super::sources::Source;
@@ -47,14 +47,16 @@ pub(super) fn is_proven(sort: &SortOperator, files: usize) -> bool {
     }
 }
 
-/// The stages without a sort whose order is proven: its stage is driven by the source above it. `None` where more
+/// The stages without a sort whose order is proven: the source above it heads its segment. `None` where more
 /// than the sort reads the source.
 pub(super) fn without_sort(stages: &[Stage], sort: OperatorId, source: OperatorId) -> Option<Vec<Stage>> {
-    let fills = stages.iter().position(|stage| stage.driver == source && stage.operators == [source, sort])?;
+    let fills = |segment: &Segment| segment.head == source && segment.operators == [source, sort];
+    let filling = stages.iter().position(|stage| matches!(stage.segments.as_slice(), [only] if fills(only)))?;
     let mut stages = stages.to_vec();
-    stages.remove(fills);
-    let driven = stages.iter_mut().find(|stage| stage.driver == sort)?;
-    driven.driver = source;
-    driven.operators.insert(0, source);
+    stages.remove(filling);
+    let segments = stages.iter_mut().flat_map(|stage| &mut stage.segments);
+    let headed = segments.into_iter().find(|segment| segment.head == sort)?;
+    headed.head = source;
+    headed.operators.insert(0, source);
     Some(stages)
 }

@@ -10,17 +10,18 @@ use uuid::Uuid;
 use super::dlq::{LetterFile, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
-use super::operators::{Counts, Seal, Shared, SinkColumns, Tree, warning_total};
+use super::operators::{Counts, Full, Seal, Shared, SinkColumns, Tree, warning_total};
 use super::orders;
 use super::publish::{self, Destination, Output, Purpose, Workspace};
+use super::rest::Codec;
 use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict};
 use super::spill::Disk;
-use super::stages::{self, Driver, Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
+use super::stages::{self, Ends, Finisher, Head, LetterBox, Progress, SegmentTotals, Warnings, WrittenRows};
 use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{MemoryConsumer, OperatorId, OperatorKind, PhysicalPlan, Stage};
+use crate::plan::physical::{MemoryConsumer, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -130,6 +131,7 @@ fn shared<'p>(
         fillings: BTreeMap::new(),
         turnstiles: BTreeMap::new(),
         skipped: BTreeSet::new(),
+        segments: 0,
         tracks_rows: plan.operators().any(|(_, operator)| operator.rest().is_some_and(|rest| rest.identity)),
     }
 }
@@ -147,6 +149,9 @@ fn constants(plan: &PhysicalPlan, options: &Options, id: &Uuid, sources: &[OpenS
         source_files: sources.iter().map(files).collect(),
     }
 }
+
+/// A full buffer, and what turns its rows back.
+type Sealed<'p> = (Full<'p>, Arc<Codec>);
 
 /// A run on its way.
 struct Run<'p> {
@@ -189,10 +194,13 @@ impl<'p> Run<'p> {
         let stages = self.verify_orders()?;
         let in_order = is_in_order(self.plan, &stages);
         for (number, stage) in stages.iter().enumerate() {
+            self.spool.begin_stage();
             self.stage(stage, in_order)?;
             // A set of keys is not needed behind the last stage that asks it.
             let later = &stages[number + 1..];
-            self.shared.turnstiles.retain(|id, _| later.iter().any(|stage| stage.operators.contains(id)));
+            self.shared
+                .turnstiles
+                .retain(|id, _| later.iter().any(|stage| stage.operators().any(|other| other == *id)));
         }
         Ok(())
     }
@@ -226,41 +234,46 @@ impl<'p> Run<'p> {
 
     /// Runs a stage. Unless all stages come `in_order`, dead letters are put aside.
     fn stage(&mut self, stage: &Stage, in_order: bool) -> Result<(), Failure> {
-        let position = self.sources.iter().position(|source| source.id == stage.driver);
-        let files = position.map(|position| std::mem::take(&mut self.files[position])).unwrap_or_default();
-        let tree = Tree::new(stage, &mut self.shared, &self.sources);
-        let source = position.map(|position| &self.sources[position]);
-        let full = match source {
-            Some(_) => None,
-            None => Some(self.shared.seal(stage.driver, self.seal(&tree))?),
-        };
-        let driver = match (source, &full) {
-            (Some(source), _) => Driver::Source(source),
-            (None, Some((full, codec))) => Driver::Buffer(full, codec),
-            (None, None) => unreachable!("a stage is driven by a source or a buffer"),
-        };
-        let ids: Vec<OperatorId> = tree.sinks.iter().map(|node| tree.nodes[*node].id).collect();
+        let places: Vec<_> =
+            stage.heads().map(|head| self.sources.iter().position(|source| source.id == head)).collect();
+        let trees: Vec<_> =
+            stage.segments.iter().map(|segment| Tree::new(segment, &mut self.shared, &self.sources)).collect();
+        let full = self.seal(stage, &trees)?;
+        let mut segments = Vec::new();
+        for (number, segment) in stage.segments.iter().enumerate() {
+            let head = head(self.plan, segment.head, places[number].map(|place| &self.sources[place]), &full[number]);
+            let files = places[number].map(|place| std::mem::take(&mut self.files[place])).unwrap_or_default();
+            segments.push(stages::Segment { tree: &trees[number], head, files, behind: &segment.behind });
+        }
         let Outputs { sinks, letters } = &mut self.outputs;
-        let outputs = sinks.iter_mut().filter(|(id, _)| ids.contains(id)).map(|(_, output)| output);
+        let spool = (!in_order).then_some(&mut self.spool);
         let ends = Ends {
-            outputs: outputs.collect(),
-            letters: LetterBox { files: letters, spool: (!in_order).then_some(&mut self.spool) },
+            outputs: sinks.iter_mut().map(|(id, output)| (*id, output)).collect(),
+            letters: LetterBox { files: letters, spool },
             fillings: &mut self.shared.fillings,
             arbitrator: self.shared.arbitrator,
             written: self.shared.tracks_rows.then_some(&mut self.done.written),
             warned: &mut self.done.warned,
         };
-        let finisher = Finisher::new(&tree, source, ends, self.observer, self.done.progress);
-        let totals = stages::run(&tree, driver, files, &self.sources, finisher, self.options, self.observer)?;
-        self.done.add(stage, position, &totals);
+        let headed = trees.iter().zip(places.iter().map(|place| place.map(|place| &self.sources[place])));
+        let finisher = Finisher::new(headed, ends, self.observer, self.done.progress);
+        let totals = stages::run(segments, &self.sources, finisher, self.options, self.observer)?;
+        for ((segment, place), totals) in stage.segments.iter().zip(places).zip(&totals) {
+            self.done.add(segment, place, totals);
+        }
         Ok(())
     }
 
-    /// How the buffer that drives a stage is sealed: where the stage fills other buffers, half of the memory is theirs.
-    fn seal(&self, tree: &Tree<'_>) -> Seal {
-        let soft = self.shared.arbitrator.soft();
-        let most_resident = if tree.slots.is_empty() { soft } else { soft / 2 };
-        Seal { threads: self.options.threads.max(1), most_resident }
+    /// Ends the filling of the buffers at the heads of a stage; `None` for other heads. Where the stage fills buffers,
+    /// a share of the memory is theirs.
+    fn seal(&mut self, stage: &Stage, trees: &[Tree<'p>]) -> Result<Vec<Option<Sealed<'p>>>, Failure> {
+        let is_buffer = |head: &OperatorId| self.plan.operator(*head).rest().is_some();
+        let filling = trees.iter().any(|tree| !tree.slots.is_empty());
+        let shares = stage.heads().filter(is_buffer).count() + usize::from(filling);
+        let most_resident = self.shared.arbitrator.soft() / shares.max(1) as u64;
+        let seal = Seal { threads: self.options.threads.max(1), most_resident };
+        let heads: Vec<_> = stage.heads().map(|head| is_buffer(&head).then_some(head)).collect();
+        heads.into_iter().map(|head| head.map(|head| self.shared.seal(head, seal)).transpose()).collect()
     }
 
     /// Compares the dead letters of the whole run with the ceilings: single sources first (E316), then all (E315).
@@ -323,12 +336,12 @@ impl Done {
         }
     }
 
-    /// Adds what a stage did that source number `source` drove, if a source did.
-    fn add(&mut self, stage: &Stage, source: Option<usize>, totals: &StageTotals) {
+    /// Adds what a segment did; `source` is the number of the source at its head, if there is one.
+    fn add(&mut self, segment: &Segment, source: Option<usize>, totals: &SegmentTotals) {
         self.progress.rows += totals.records;
         self.progress.bytes += totals.bytes;
         self.ok += totals.ok;
-        for (id, counts) in stage.operators.iter().zip(&totals.counts) {
+        for (id, counts) in segment.operators.iter().zip(&totals.counts) {
             self.counts[id.0 as usize].add(counts);
         }
         if let Some(source) = source {
@@ -344,11 +357,27 @@ impl Done {
     }
 }
 
+/// Where the rows of a segment come from: its `source`, a `full` buffer, or an interleaving merge.
+fn head<'a, 'p>(
+    plan: &'p PhysicalPlan,
+    id: OperatorId,
+    source: Option<&'a Source<'p>>,
+    full: &'a Option<Sealed<'p>>,
+) -> Head<'a, 'p> {
+    match (source, full, &plan.operator(id).kind) {
+        (Some(source), ..) => Head::Source(source),
+        (_, Some((full, codec)), _) => Head::Buffer(full, codec),
+        (.., OperatorKind::Merge(spec)) => Head::Merge(spec),
+        _ => unreachable!("a segment is headed by a source, a buffer or an interleaving merge"),
+    }
+}
+
 /// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its source,
 /// and sources come in plan order.
 fn is_in_order(plan: &PhysicalPlan, stages: &[Stage]) -> bool {
-    let is_source = |stage: &Stage| matches!(plan.operator(stage.driver).kind, OperatorKind::Source(_));
-    stages.iter().all(is_source) && stages.is_sorted_by_key(|stage| stage.driver)
+    let is_source = |id: OperatorId| matches!(plan.operator(id).kind, OperatorKind::Source(_));
+    let alone = |stage: &Stage| stage.segments.len() == 1 && stage.heads().all(is_source);
+    stages.iter().all(alone) && stages.is_sorted_by_key(|stage| stage.segments[0].head)
 }
 
 fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {

@@ -1,9 +1,9 @@
 //! Text columns made row by row, each text copied: short ones into their view, others into one buffer.
 
-use arrow_array::BinaryViewArray;
+use arrow_array::{BinaryViewArray, StringViewArray};
 use arrow_buffer::{Buffer, NullBuffer};
 
-use super::Column;
+use super::{Column, trusted_views};
 
 /// A text column while it is made.
 #[derive(Debug)]
@@ -53,6 +53,13 @@ impl TextColumn {
         self.views.push(u128::from_le_bytes(view));
     }
 
+    /// Adds a text of a column; that of a null may be any.
+    #[inline]
+    pub fn push_from(&mut self, texts: &StringViewArray, row: usize) {
+        let view = texts.views()[row];
+        if view as u32 as usize <= INLINE { self.views.push(view) } else { self.push(texts.value(row)) }
+    }
+
     /// Adds empty texts up to `rows` rows.
     pub fn pad(&mut self, rows: usize) {
         self.views.resize(rows.max(self.views.len()), 0);
@@ -60,10 +67,15 @@ impl TextColumn {
 
     /// The column.
     pub fn finish(self, validity: Option<NullBuffer>) -> Column {
+        Column::String(self.finish_array(validity))
+    }
+
+    /// The texts of the column.
+    pub fn finish_array(self, validity: Option<NullBuffer>) -> StringViewArray {
         let buffers = if self.long.is_empty() { Vec::new() } else { vec![Buffer::from_vec(self.long)] };
-        // SAFETY: views are made only by `push`, `push_part` and `pad`, from whole pieces of valid text, and a long
-        // one points at the bytes that were appended for it to the only buffer.
-        unsafe { Column::string_views(self.views, buffers, validity) }
+        // SAFETY: views are made only by `push`, `push_part` and `pad`, from whole pieces of valid text, or taken over
+        // with the text in them; and a long one points at the bytes that were appended for it to the only buffer.
+        unsafe { trusted_views(self.views.into(), buffers.into(), validity) }
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Spool {
     file: Option<BufWriter<File>>,
     length: u64,
     entries: Vec<Entry>,
+    /// The entries of earlier stages.
+    settled: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,18 +32,36 @@ struct Entry {
     start: u64,
     length: u32,
     file: Option<u32>,
+    segment: u32,
 }
 
 impl Spool {
     /// An empty spool; its file, made when the first dead letter comes, is in `folder`. It has no name there, so that
     /// the system takes it away however the run ends.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, file: None, length: 0, entries: Vec::new() }
+        Self { folder, file: None, length: 0, entries: Vec::new(), settled: 0 }
     }
 
-    /// Puts a dead letter at an operator aside: it belongs into file number `file`. One that is only counted is not put
-    /// aside, unless others may name it.
-    pub fn add(&mut self, file: Option<usize>, operator: OperatorId, letter: &Letter<'_>) -> Result<(), Failure> {
+    /// Notes that another stage begins.
+    pub fn begin_stage(&mut self) {
+        self.settled = self.entries.len();
+    }
+
+    /// Drops what the segments behind one put aside in this stage.
+    pub fn forget_behind(&mut self, segment: usize) {
+        let own = self.entries.split_off(self.settled);
+        self.entries.extend(own.into_iter().filter(|entry| entry.segment as usize <= segment));
+    }
+
+    /// Puts a dead letter at an operator aside, which came up in a segment of the stage: it belongs into file number
+    /// `file`. One that is only counted is not put aside, unless others may name it.
+    pub fn add(
+        &mut self,
+        segment: usize,
+        file: Option<usize>,
+        operator: OperatorId,
+        letter: &Letter<'_>,
+    ) -> Result<(), Failure> {
         if file.is_none() && !matches!(letter.bond, Bond::Trigger(_)) {
             return Ok(());
         }
@@ -49,7 +69,8 @@ impl Spool {
         written.map_err(|error| self.failure(&error))?;
         let (start, length) = (self.length, letter.text.len() as u32);
         let Letter { row, bond, .. } = *letter;
-        self.entries.push(Entry { row, operator, bond, start, length, file: file.map(|file| file as u32) });
+        let (file, segment) = (file.map(|file| file as u32), segment as u32);
+        self.entries.push(Entry { row, operator, bond, start, length, file, segment });
         self.length += u64::from(length);
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use std::sync::Arc;
 
-use crate::exec::batch::KeptOrigins;
+use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::dlq::Letters;
 
 use super::Tree;
@@ -20,14 +20,16 @@ pub(crate) struct BlockResult {
     pub bytes: u64,
     /// For a block of text, the number across the source's files of its first record, from 1.
     pub source_row: u64,
-    /// For rows out of a buffer, where they came from, if that is kept.
+    /// For rows out of a buffer or an interleaving merge, where they came from, if that is kept.
     pub origins: Option<Arc<KeptOrigins>>,
-    /// For each operator of the stage, what it did.
+    /// For each operator of the segment, what it did.
     pub counts: Vec<Counts>,
     /// For each sink, the bytes to append.
     pub sinks: Vec<Vec<u8>>,
-    /// For each input of a buffer that the stage fills, the rows.
+    /// For each input of a buffer that the segment fills, the rows.
     pub collected: Vec<Collected>,
+    /// For each input of an interleaving merge, the rows, as the merge's columns.
+    pub handed: Vec<Vec<Batch>>,
     /// Rows written to at least one sink.
     pub ok: u64,
     /// The records that could not be typed, ascending, as positions in the block.
@@ -61,7 +63,7 @@ pub(crate) struct Counts {
 
 /// A `warn` validation and the rows of a block for which it did not hold.
 pub(crate) struct Warned {
-    /// The operator, as a position in the stage.
+    /// The operator, as a position in the segment.
     pub node: usize,
     /// The validation, as a position.
     pub validation: usize,
@@ -79,7 +81,7 @@ impl BlockResult {
     pub fn clear(&mut self, tree: &Tree<'_>, unit: &Unit<'_, '_>) {
         (self.records, self.bytes, self.source_row) = match unit {
             Unit::Text { ticket, block, .. } => (block.records, block.len as u64, ticket.source_row),
-            Unit::Resting { .. } => (0, 0, 0),
+            Unit::Resting { .. } | Unit::Mixed(_) => (0, 0, 0),
         };
         self.origins = None;
         self.counts.clear();
@@ -88,6 +90,8 @@ impl BlockResult {
         self.sinks.iter_mut().for_each(Vec::clear);
         self.collected.resize_with(tree.slots.len(), Collected::default);
         self.collected.iter_mut().for_each(Collected::clear);
+        self.handed.resize_with(tree.joins.len(), Vec::new);
+        self.handed.iter_mut().for_each(Vec::clear);
         self.ok = 0;
         self.untyped.clear();
         self.letters.clear();

@@ -14,7 +14,8 @@ use crate::exec::keys::{Arena, Keys};
 use crate::exec::memory::{Arbitrator, Charge, Exceeded};
 use crate::exec::{Failure, lock, wait};
 
-/// One `distinct` statement. Blocks pass in order, so that the first row in input order wins.
+/// One `distinct` statement. The blocks of a segment pass in order, so that the first row in input order wins; segments
+/// that share it come one after the other.
 pub(crate) struct Turnstile<'p> {
     name: &'p str,
     span: Span,
@@ -23,6 +24,8 @@ pub(crate) struct Turnstile<'p> {
 }
 
 struct State<'p> {
+    /// The segment whose blocks pass.
+    segment: u64,
     /// The block whose turn it is; all before it have left.
     turn: u64,
     /// Blocks that have left before their turn: they had nothing to ask.
@@ -34,27 +37,23 @@ impl<'p> Turnstile<'p> {
     /// A turnstile before an empty set. `name` is what messages call it, `consumer` its place with the arbitrator.
     pub fn new(name: &'p str, span: Span, consumer: usize, arbitrator: &'p Arbitrator) -> Self {
         let seen = Seen::new(consumer, arbitrator);
-        let state = Mutex::new(State { turn: 0, left: BTreeSet::new(), seen });
+        let state = Mutex::new(State { segment: 0, turn: 0, left: BTreeSet::new(), seen });
         Self { name, span, state, moved: Condvar::new() }
     }
 
-    /// Makes ready for the blocks of another stage. The set stays: it holds for the whole run.
-    pub fn restart(&self) {
+    /// Lets `block` of a segment pass for good. It need not be its turn, and it may have left already.
+    pub fn leave(&self, segment: u64, block: u64) {
         let mut state = lock(&self.state);
-        state.turn = 0;
-        state.left.clear();
-    }
-
-    /// Lets `block` pass for good. It need not be its turn, and it may have left already.
-    pub fn leave(&self, block: u64) {
-        let mut state = lock(&self.state);
+        state.enter(segment);
         state.leave(block);
         drop(state);
         self.moved.notify_all();
     }
 
-    fn admit(&self, block: u64, keys: &Keys, live: &Bitmap, last: bool) -> Result<Bitmap, Failure> {
+    fn admit(&self, gate: &Gate<'_, 'p>, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure> {
+        let Gate { segment, block, last, .. } = *gate;
         let mut state = lock(&self.state);
+        state.enter(segment);
         while state.turn < block {
             state = wait(&self.moved, state);
         }
@@ -83,6 +82,14 @@ impl<'p> Turnstile<'p> {
 }
 
 impl State<'_> {
+    /// Makes ready for the blocks of another segment, if it is another. The set stays: it holds for the whole run.
+    fn enter(&mut self, segment: u64) {
+        if self.segment != segment {
+            (self.segment, self.turn) = (segment, 0);
+            self.left.clear();
+        }
+    }
+
     fn leave(&mut self, block: u64) {
         if block >= self.turn {
             self.left.insert(block);
@@ -97,6 +104,8 @@ impl State<'_> {
 pub(crate) struct Gate<'a, 'p> {
     /// Those of the transform, in statement order.
     pub turnstiles: &'a [Arc<Turnstile<'p>>],
+    /// The number of the segment.
+    pub segment: u64,
     /// The block.
     pub block: u64,
     /// Whether the block asks for the last time.
@@ -105,7 +114,7 @@ pub(crate) struct Gate<'a, 'p> {
 
 impl DistinctGate for Gate<'_, '_> {
     fn admit(&mut self, statement: usize, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure> {
-        self.turnstiles[statement].admit(self.block, keys, live, self.last)
+        self.turnstiles[statement].admit(self, keys, live)
     }
 }
 

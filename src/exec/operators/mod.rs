@@ -1,4 +1,5 @@
-//! The operators of a stage, compiled: the driver's rows go down a tree of programs and routes to sinks and buffers.
+//! The operators of a segment, compiled: the head's rows go down a tree of programs and routes to sinks, buffers and
+//! interleaving merges.
 
 mod block_result;
 mod buffer;
@@ -21,12 +22,12 @@ pub(crate) use fault_text::warning_total;
 pub(crate) use make_room::make_room;
 pub(crate) use pass::Pass;
 pub(crate) use sink::SinkColumns;
-pub(crate) use unit::{Resting, Slice, Unit};
+pub(crate) use unit::{Mixed, Resting, Slice, Unit};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::analysis::hir::{MergeMode, Statement};
+use crate::analysis::hir::Statement;
 use crate::exec::Failure;
 use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
@@ -36,22 +37,26 @@ use crate::exec::sources::Source;
 use crate::exec::spill::Disk;
 use crate::exec::stages::contained;
 use crate::formats::csv::Encoder;
-use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Stage};
+use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Segment};
 
 use merge::ColumnMap;
 
-/// A stage's operators.
+/// A segment's operators.
 pub(crate) struct Tree<'p> {
     /// The plan.
     pub plan: &'p PhysicalPlan,
-    /// In plan order, the driver first.
+    /// In plan order, the head first.
     pub nodes: Vec<TreeNode<'p>>,
     /// The nodes of the sinks.
     pub sinks: Vec<usize>,
-    /// The inputs of the buffers that the stage fills.
+    /// The inputs of the buffers that the segment fills.
     pub slots: Vec<Slot>,
+    /// The inputs of the interleaving merges that take its rows.
+    pub joins: Vec<Slot>,
     /// One for each `distinct` statement.
     pub turnstiles: Vec<Arc<Turnstile<'p>>>,
+    /// Its number in the run: turnstiles that it shares with other segments tell its blocks from theirs.
+    pub number: u64,
     /// Most rows of a batch.
     pub batch_size: u32,
     /// The memory limit, in bytes.
@@ -60,7 +65,7 @@ pub(crate) struct Tree<'p> {
     pub marks_rows: bool,
 }
 
-/// An operator in a stage.
+/// An operator in a segment.
 pub(crate) struct TreeNode<'p> {
     /// Its id in the plan.
     pub id: OperatorId,
@@ -76,18 +81,18 @@ pub(crate) struct TreeNode<'p> {
     pub letters: Vec<LetterShape>,
 }
 
-/// An input of a buffer that the stage fills.
+/// An input of an operator that a segment ends in: a buffer, or an interleaving merge.
 pub(crate) struct Slot {
-    /// The buffer.
-    pub buffer: OperatorId,
+    /// The operator.
+    pub operator: OperatorId,
     /// The position of the input.
     pub input: usize,
 }
 
 /// How an operator does its work.
 pub(crate) enum Action<'p> {
-    /// Drives the stage.
-    Driver,
+    /// Heads the segment.
+    Head,
     /// Hands rows on: a sort behind a source that is in order.
     Through,
     /// Runs a program; the position of its first turnstile.
@@ -96,6 +101,8 @@ pub(crate) enum Action<'p> {
     Route(Box<eval::Route>),
     /// Puts the columns of each input in their places.
     Merge(Vec<ColumnMap>),
+    /// Puts the columns in their places, for an interleaving merge to take the rows in turn; the position of the join.
+    Join(ColumnMap, usize),
     /// Fills a buffer; the position of its first slot.
     Buffer(Arc<dyn Collector + 'p>, usize),
     /// Encodes; its position among the sinks.
@@ -132,8 +139,10 @@ pub(crate) struct Shared<'p> {
     pub turnstiles: BTreeMap<OperatorId, Vec<Arc<Turnstile<'p>>>>,
     /// Sorts that rows pass through as they are.
     pub skipped: BTreeSet<OperatorId>,
-    /// Whether rows are known by where they come from, beyond their stage.
+    /// Whether rows are known by where they come from, beyond their segment.
     pub tracks_rows: bool,
+    /// How many segments were compiled.
+    pub segments: u64,
 }
 
 impl<'p> Shared<'p> {
@@ -190,40 +199,56 @@ impl<'p> Shared<'p> {
 }
 
 impl<'p> Tree<'p> {
-    /// Compiles the operators of a stage. `sources` are those of the plan, in order.
-    pub fn new(stage: &Stage, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> Self {
+    /// Compiles the operators of a segment. `sources` are those of the plan, in order.
+    pub fn new(segment: &Segment, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> Self {
         let plan = shared.plan;
+        shared.segments += 1;
         let mut tree = Self {
             plan,
             nodes: Vec::new(),
             sinks: Vec::new(),
             slots: Vec::new(),
+            joins: Vec::new(),
+            number: shared.segments,
             turnstiles: Vec::new(),
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
             limit: shared.arbitrator.limit(),
             marks_rows: false,
         };
-        for &id in &stage.operators {
-            let node = tree.node(stage, id, shared, sources);
+        for &id in &segment.operators {
+            let node = tree.node(segment, id, shared, sources);
             tree.nodes.push(node);
         }
         tree.marks_rows = tree.sinks.len() > 1 || shared.tracks_rows && !tree.sinks.is_empty();
         tree
     }
 
-    fn node(&mut self, stage: &Stage, id: OperatorId, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> TreeNode<'p> {
+    fn node(
+        &mut self,
+        segment: &Segment,
+        id: OperatorId,
+        shared: &mut Shared<'p>,
+        sources: &[Source<'p>],
+    ) -> TreeNode<'p> {
         let operator = shared.plan.operator(id);
-        let action = if id == stage.driver { Action::Driver } else { self.action(id, operator, shared) };
-        let route = self.last_route(stage, id);
+        let action = if id == segment.head { Action::Head } else { self.action(segment, id, operator, shared) };
+        let route = self.last_route(shared, segment, id);
         let letters = sources.iter().map(|source| LetterShape::new(shared.plan, source.id, id, route)).collect();
-        let consumers = if matches!(action, Action::Buffer(..)) { Vec::new() } else { consumers(self.plan, stage, id) };
+        let is_end = matches!(action, Action::Buffer(..) | Action::Join(..));
+        let consumers = if is_end { Vec::new() } else { consumers(self.plan, segment, id) };
         TreeNode { id, operator, action, consumers, route, letters }
     }
 
-    fn action(&mut self, id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p>) -> Action<'p> {
+    fn action(
+        &mut self,
+        segment: &Segment,
+        id: OperatorId,
+        operator: &'p Operator,
+        shared: &mut Shared<'p>,
+    ) -> Action<'p> {
         match &operator.kind {
             OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
-            OperatorKind::Source(_) => unreachable!("a source drives its stage"),
+            OperatorKind::Source(_) => unreachable!("a source heads its segment"),
             _ if shared.skipped.contains(&id) => Action::Through,
             _ if operator.is_driver() => self.buffer(id, shared),
             OperatorKind::Transform(spec) => {
@@ -237,8 +262,12 @@ impl<'p> Tree<'p> {
             OperatorKind::Route(spec) => {
                 Action::Route(Box::new(eval::Route::new(&spec.route, Arc::clone(&shared.constants))))
             }
+            OperatorKind::Merge(spec) if operator.interleaves() => {
+                let (input, _) = brought(shared, segment, id).next().expect("the segment brings rows of an input");
+                self.joins.push(Slot { operator: id, input });
+                Action::Join(ColumnMap::new(spec, input), self.joins.len() - 1)
+            }
             OperatorKind::Merge(spec) => {
-                debug_assert_eq!(spec.merge.mode, MergeMode::Concat, "the other modes are buffers");
                 Action::Merge((0..spec.inputs.len()).map(|input| ColumnMap::new(spec, input)).collect())
             }
             OperatorKind::Sink(_) => {
@@ -255,22 +284,37 @@ impl<'p> Tree<'p> {
     fn buffer(&mut self, id: OperatorId, shared: &mut Shared<'p>) -> Action<'p> {
         let first = self.slots.len();
         let inputs = self.plan.inputs(id).len();
-        self.slots.extend((0..inputs).map(|input| Slot { buffer: id, input }));
+        self.slots.extend((0..inputs).map(|input| Slot { operator: id, input }));
         Action::Buffer(Arc::clone(&shared.fill(id).collector), first)
     }
 
-    /// The branch through which rows reach `id` in a stage, or their last branch before that.
-    fn last_route(&self, stage: &Stage, id: OperatorId) -> Option<&'p str> {
-        if id == stage.driver {
+    /// The branch through which rows reach `id` in a segment, or their last branch before that.
+    fn last_route(&self, shared: &Shared<'p>, segment: &Segment, id: OperatorId) -> Option<&'p str> {
+        if id == segment.head {
             return route_above(self.plan, id);
         }
-        let inputs = self.plan.inputs(id);
-        let (producer, edge) = inputs.iter().find(|(producer, _)| stage.operators.contains(producer))?;
-        match &self.plan.operator(*producer).kind {
-            OperatorKind::Route(route) => route.branches.get(edge.port).map(String::as_str),
-            _ => self.nodes.iter().find(|node| node.id == *producer)?.route,
+        let (input, producer) = brought(shared, segment, id).next()?;
+        match &self.plan.operator(producer).kind {
+            OperatorKind::Route(route) => {
+                let port = self.plan.inputs(id)[input].1.port;
+                route.branches.get(port).map(String::as_str)
+            }
+            _ => self.nodes.iter().find(|node| node.id == producer)?.route,
         }
     }
+}
+
+/// The inputs of an operator that get rows in a segment, each with the operator that they come from.
+fn brought<'a>(
+    shared: &'a Shared<'_>,
+    segment: &'a Segment,
+    id: OperatorId,
+) -> impl Iterator<Item = (usize, OperatorId)> + 'a {
+    let inputs = shared.plan.inputs(id).into_iter().map(|(producer, edge)| (edge.input, producer));
+    inputs.filter(|(_, producer)| {
+        let is_end = shared.plan.operator(*producer).is_head() && !shared.skipped.contains(producer);
+        segment.operators.contains(producer) && (*producer == segment.head || !is_end)
+    })
 }
 
 /// The last branch that all rows of an operator have passed, while each producer above it has one input.
@@ -285,7 +329,7 @@ fn route_above(plan: &PhysicalPlan, mut id: OperatorId) -> Option<&str> {
     }
 }
 
-/// The turnstiles of a transform, ready for a stage. They are made in the first stage that it is in.
+/// The turnstiles of a transform. They are made for the first segment that it is in.
 fn turnstiles<'p>(id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p>) -> Vec<Arc<Turnstile<'p>>> {
     let OperatorKind::Transform(spec) = &operator.kind else { return Vec::new() };
     let (plan, arbitrator) = (shared.plan, shared.arbitrator);
@@ -300,15 +344,14 @@ fn turnstiles<'p>(id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p
         };
         spans.zip(consumers).map(new).collect()
     });
-    made.iter().for_each(|turnstile| turnstile.restart());
     made.clone()
 }
 
-/// For each port of `id`, the positions in the stage of the operators that read it, and over which input.
-fn consumers(plan: &PhysicalPlan, stage: &Stage, id: OperatorId) -> Vec<Vec<(usize, usize)>> {
+/// For each port of `id`, the positions in the segment of the operators that read it, and over which input.
+fn consumers(plan: &PhysicalPlan, segment: &Segment, id: OperatorId) -> Vec<Vec<(usize, usize)>> {
     let mut ports: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
     for (consumer, edge) in plan.outputs(id) {
-        let Some(position) = stage.operators.iter().position(|other| *other == consumer) else { continue };
+        let Some(position) = segment.operators.iter().position(|other| *other == consumer) else { continue };
         ports.resize(ports.len().max(edge.port + 1), Vec::new());
         ports[edge.port].push((position, edge.input));
     }

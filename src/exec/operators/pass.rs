@@ -1,7 +1,9 @@
-//! One block's way through the operators of its stage.
+//! One block's way through the operators of its segment.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use crate::analysis::types::Kind;
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
 use crate::exec::dlq::{LetterRow, LetterWriter};
@@ -10,12 +12,13 @@ use crate::exec::fault::Fault;
 use crate::exec::rest::Place;
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
+use crate::plan::physical::OperatorKind;
 
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::distinct::Gate;
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
-use super::{Action, BlockResult, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
+use super::{Action, BlockResult, Mixed, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
@@ -65,6 +68,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             Unit::Resting { rows: Resting::Read(chunk), slice, .. } => {
                 pass.revive(&chunk.rows().collect::<Vec<_>>(), slice.port);
             }
+            Unit::Mixed(mixed) => pass.gather(mixed),
         }
         pass.finish();
     }
@@ -159,6 +163,22 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
     }
 
+    /// Puts rows that were taken in turn together and hands them on.
+    fn gather(&mut self, mixed: &Mixed) {
+        let head = self.tree.nodes[0].operator;
+        let OperatorKind::Merge(spec) = &head.kind else { unreachable!("only a merge takes rows in turn") };
+        let kinds: Vec<&Kind> = spec.output.columns.iter().map(|column| &column.ty.kind).collect();
+        self.result.origins = spec.identity.then(|| Arc::new(mixed.origins()));
+        self.result.counts[0].rows_out += mixed.picks.len() as u64;
+        self.each_batch(mixed.picks.len() as u32, |pass, range| {
+            let rows = range.len();
+            let picks = &mixed.picks[range.start as usize..range.end as usize];
+            let (columns, carried) = Batch::gather(&mixed.batches, picks, &kinds);
+            let origin = Origin { kept: pass.result.origins.clone(), ..Origin::unknown(range.start) };
+            pass.give(0, 0, Batch { rows, columns, carried, origin });
+        });
+    }
+
     /// Hands a batch to whatever reads a port.
     fn give(&mut self, node: usize, port: usize, batch: Batch) {
         let tree = self.tree;
@@ -175,10 +195,11 @@ impl<'a, 'p> Pass<'a, 'p> {
             Action::Transform(program, turnstile) => self.transform(at, program, *turnstile, &batch),
             Action::Route(route) => self.route(at, route, &batch),
             Action::Merge(maps) => self.merge(at, &maps[input], batch),
+            Action::Join(map, join) => self.result.handed[*join].push(map.apply(batch)),
             Action::Through => self.pass_on(at, batch),
             Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), (input, slot + input), &batch),
             Action::Sink(encoder, sink) => self.encode(at, encoder, *sink, &batch),
-            Action::Driver | Action::Discard => {}
+            Action::Head | Action::Discard => {}
         }
     }
 
@@ -213,7 +234,7 @@ impl<'a, 'p> Pass<'a, 'p> {
 
     fn transform(&mut self, at: usize, program: &eval::Transform, turnstile: usize, batch: &Batch) {
         let turnstiles = &self.tree.turnstiles[turnstile..];
-        let mut gate = Gate { turnstiles, block: self.unit.index(), last: self.last };
+        let mut gate = Gate { turnstiles, segment: self.tree.number, block: self.unit.index(), last: self.last };
         let done = match program.run(batch, &mut gate) {
             Ok(done) => done,
             Err(failure) => return self.stop(u32::MAX, at, || failure),
@@ -317,7 +338,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             Unit::Text { source, ticket, block, index } => {
                 ticket.decoder.decode_all(source.spec, block, index, position..position + 1)
             }
-            Unit::Resting { .. } => Vec::new(),
+            Unit::Resting { .. } | Unit::Mixed(_) => Vec::new(),
         }
     }
 
@@ -325,7 +346,7 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn line(&self, position: u32) -> Option<u64> {
         match self.unit {
             Unit::Text { ticket, block, index, .. } => Some(ticket.decoder.decoder.raw(block, index, position).line),
-            Unit::Resting { .. } => None,
+            Unit::Resting { .. } | Unit::Mixed(_) => None,
         }
     }
 

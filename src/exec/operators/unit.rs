@@ -1,7 +1,10 @@
-//! What a worker takes through the tree at a time: a block of a file, or a range of a buffer's rows.
+//! What a worker takes through the tree at a time: a block of a file, a range of a buffer's rows, or rows that an
+//! interleaving merge took in turn.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, Index};
@@ -31,6 +34,8 @@ pub(crate) enum Unit<'a, 'p> {
         /// Which rows.
         slice: &'a Slice,
     },
+    /// Rows out of several batches.
+    Mixed(&'a Mixed),
 }
 
 /// Where the rows of a unit are.
@@ -45,7 +50,7 @@ pub(crate) enum Resting<'a, 'p> {
 /// Some rows of one port of a buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
-    /// Its number in the stage, from 0.
+    /// Its number in the segment, from 0.
     pub index: u64,
     /// The port.
     pub port: usize,
@@ -53,12 +58,38 @@ pub(crate) struct Slice {
     pub range: Range<u64>,
 }
 
+/// Rows that an interleaving merge took in turn.
+pub(crate) struct Mixed {
+    /// Its number in the segment, from 0.
+    pub index: u64,
+    /// What they come from: batches of the merge's columns.
+    pub batches: Vec<Arc<Batch>>,
+    /// The rows, each as a batch and its position there.
+    pub picks: Vec<(u32, u32)>,
+}
+
+impl Mixed {
+    /// Where the rows come from.
+    pub fn origins(&self) -> KeptOrigins {
+        let mut kept = KeptOrigins::default();
+        for &(batch, row) in &self.picks {
+            let (origin, row) = (&self.batches[batch as usize].origin, row as usize);
+            kept.sources.push(origin.source_of(row));
+            kept.files.push(origin.file_of(row));
+            kept.file_rows.push(origin.file_row(row));
+            kept.source_rows.push(origin.source_row(row));
+        }
+        kept
+    }
+}
+
 impl Unit<'_, '_> {
-    /// Its number in the stage, from 0.
+    /// Its number in the segment, from 0.
     pub fn index(&self) -> u64 {
         match self {
             Unit::Text { ticket, .. } => ticket.index,
             Unit::Resting { slice, .. } => slice.index,
+            Unit::Mixed(mixed) => mixed.index,
         }
     }
 
@@ -67,6 +98,7 @@ impl Unit<'_, '_> {
         match self {
             Unit::Text { block, .. } => block.records as usize,
             Unit::Resting { slice, .. } => (slice.range.end - slice.range.start) as usize,
+            Unit::Mixed(mixed) => mixed.picks.len(),
         }
     }
 }

@@ -1,20 +1,23 @@
-//! Hands out the work of a stage: blocks of a source's text, or ranges of a buffer's rows.
+//! Hands out the work of a segment: blocks of a source's text, or ranges of a buffer's rows.
 
 use std::sync::Mutex;
 
-use crate::exec::operators::{Drain, Full, Portion, Scan, Slice};
+use crate::exec::operators::{Drain, Full, Mixed, Portion, Scan, Slice};
 use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{self, Source, Ticket};
 use crate::exec::{Failure, lock};
 use crate::formats::csv::Block;
+use crate::plan::physical::MergeOperator;
 
-/// What drives a stage.
+/// Where the rows of a segment come from.
 #[derive(Clone, Copy)]
-pub(crate) enum Driver<'a, 'p> {
+pub(crate) enum Head<'a, 'p> {
     /// A source.
     Source(&'a Source<'p>),
     /// A buffer, and what turns its rows back.
     Buffer(&'a Full<'p>, &'a Codec),
+    /// An interleaving merge, which takes them in turn from other segments.
+    Merge(&'p MergeOperator),
 }
 
 /// Hands out blocks, in order.
@@ -25,6 +28,8 @@ pub(super) enum Feed<'a, 'p> {
     Slices(Slices),
     /// Reads a buffer from disk.
     Scan(Scanned<'a, 'p>),
+    /// Has nothing: the board hands out what is taken in turn.
+    Turns,
 }
 
 /// A buffer that is read from disk.
@@ -45,14 +50,17 @@ pub(super) enum Task {
     Rows(Slice),
     /// Rows of a buffer, which are in the chunk.
     Read(Slice),
+    /// Rows that were taken in turn.
+    Mixed(Mixed),
 }
 
 impl Task {
-    /// Its number in the stage, from 0.
+    /// Its number in the segment, from 0.
     pub fn index(&self) -> u64 {
         match self {
             Task::Text(ticket) => ticket.index,
             Task::Rows(slice) | Task::Read(slice) => slice.index,
+            Task::Mixed(mixed) => mixed.index,
         }
     }
 }
@@ -72,6 +80,7 @@ impl<'a, 'p> Feed<'a, 'p> {
             Feed::Text(feed) => feed.next_index(),
             Feed::Slices(slices) => slices.next_index,
             Feed::Scan(scanned) => scanned.next_index,
+            Feed::Turns => 0,
         }
     }
 
@@ -81,6 +90,7 @@ impl<'a, 'p> Feed<'a, 'p> {
             Feed::Text(feed) => feed.close(),
             Feed::Slices(slices) => slices.ports.clear(),
             Feed::Scan(scanned) => scanned.closed = true,
+            Feed::Turns => {}
         }
     }
 
@@ -91,6 +101,7 @@ impl<'a, 'p> Feed<'a, 'p> {
             Feed::Text(feed) => Ok(feed.next(block)?.map(Task::Text)),
             Feed::Slices(slices) => Ok(slices.next().map(Task::Rows)),
             Feed::Scan(scanned) => Ok(scanned.next(chunk)?.map(Task::Read)),
+            Feed::Turns => Ok(None),
         }
     }
 }
@@ -134,6 +145,11 @@ const MOST: u64 = 16 * 1024;
 const EXPANSION: u64 = 8;
 /// Bytes of a row by which the size of text blocks becomes one of slices.
 const TYPICAL_ROW: u64 = 12;
+
+/// The rows of a block of `block_size` bytes of which nothing is known.
+pub(super) fn rows_of_a_block(block_size: usize) -> usize {
+    (block_size as u64 / TYPICAL_ROW).clamp(1, MOST) as usize
+}
 
 impl Slices {
     /// Slices of a buffer as large as suits blocks of `block_size` bytes: of long rows there are few in a slice.

@@ -11,29 +11,38 @@ use crate::exec::sources::Source;
 use crate::exec::{Failure, Observer};
 use crate::plan::physical::OperatorId;
 
-/// Writes the blocks of one stage.
+/// Writes the blocks of one stage. Those of each segment come in order.
 pub(crate) struct Finisher<'a, 'p> {
-    tree: &'a Tree<'p>,
-    /// What drives the stage, if it is a source.
-    source: Option<&'a Source<'p>>,
+    segments: Vec<Segment<'a, 'p>>,
     ends: Ends<'a, 'p>,
     observer: &'a dyn Observer,
-    before: Progress,
-    totals: StageTotals,
-    failure: Option<Failure>,
+    /// How far the run is.
+    progress: Progress,
+    /// The first segment that failed.
+    failure: Option<(usize, Failure)>,
+}
+
+/// A segment, and what it did so far.
+struct Segment<'a, 'p> {
+    tree: &'a Tree<'p>,
+    /// Its head, if that is a source.
+    source: Option<&'a Source<'p>>,
+    totals: SegmentTotals,
+    /// What there is to say about rows, where it has to wait until those of the segments in front are through.
+    warnings: Vec<Diagnostic>,
 }
 
 /// Where rows go at the end of a stage.
 pub(crate) struct Ends<'a, 'p> {
-    /// The files of the tree's sinks, in order.
-    pub outputs: Vec<&'a mut Output>,
+    /// The files of the stage's sinks.
+    pub outputs: BTreeMap<OperatorId, &'a mut Output>,
     /// Where dead letters go.
     pub letters: LetterBox<'a>,
     /// The buffers that are being filled.
     pub fillings: &'a mut BTreeMap<OperatorId, Filling<'p>>,
     /// Owns the memory limit.
     pub arbitrator: &'a Arbitrator,
-    /// The rows that sinks got, where rows are known beyond their stage.
+    /// The rows that sinks got, where rows are known beyond their segment.
     pub written: Option<&'a mut WrittenRows>,
     /// `warn` validations that did not hold, over all stages.
     pub warned: &'a mut Warnings,
@@ -86,14 +95,14 @@ pub(crate) struct Progress {
     pub expected: u64,
 }
 
-/// What a stage did.
+/// What a segment did.
 #[derive(Default)]
-pub(crate) struct StageTotals {
+pub(crate) struct SegmentTotals {
     /// Records read.
     pub records: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Rows written to at least one sink, but for those that are known beyond their stage.
+    /// Rows written to at least one sink, but for those that are known beyond their segment.
     pub ok: u64,
     /// Records that could not be typed.
     pub untyped: u64,
@@ -101,52 +110,91 @@ pub(crate) struct StageTotals {
     pub letters: Vec<u64>,
     /// Dead letters of rows without a single source, written or not.
     pub merged_letters: u64,
-    /// For each operator of the stage.
+    /// For each operator of the segment.
     pub counts: Vec<Counts>,
 }
 
 impl<'a, 'p> Finisher<'a, 'p> {
-    /// Writes what comes of `tree`, which `source` drives if a source does. `before` is how far earlier stages came.
+    /// Writes what comes of the segments of a stage: each a tree, and the source at its head if there is one. `before` is
+    /// how far earlier stages came.
     pub fn new(
-        tree: &'a Tree<'p>,
-        source: Option<&'a Source<'p>>,
+        segments: impl IntoIterator<Item = (&'a Tree<'p>, Option<&'a Source<'p>>)>,
         ends: Ends<'a, 'p>,
         observer: &'a dyn Observer,
         before: Progress,
     ) -> Self {
-        let totals = StageTotals { counts: vec![Counts::default(); tree.nodes.len()], ..StageTotals::default() };
-        Self { tree, source, ends, observer, before, totals, failure: None }
+        let segment = |(tree, source): (&'a Tree<'p>, _)| {
+            let counts = vec![Counts::default(); tree.nodes.len()];
+            let totals = SegmentTotals { counts, ..SegmentTotals::default() };
+            Segment { tree, source, totals, warnings: Vec::new() }
+        };
+        let segments = segments.into_iter().map(segment).collect();
+        Self { segments, ends, observer, progress: before, failure: None }
     }
 
-    /// Writes a block. After a failure nothing more is written.
-    pub fn finish(&mut self, result: &mut BlockResult) -> Result<(), Failure> {
-        if self.failure.is_some() {
+    /// Writes a block of a segment. After a failure nothing more is written of it and those behind it.
+    pub fn finish(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
+        if !self.goes_on(segment) {
             return Ok(());
         }
         if let Some(failure) = result.failure.take() {
             return Err(failure);
         }
-        if let Some((position, failure)) = self.too_many_untyped(&result.untyped, result.source_row) {
-            self.write_letters(result, position)?;
+        if let Some((position, failure)) = self.segments[segment].too_many_untyped(&result.untyped, result.source_row) {
+            self.write_letters(segment, result, position)?;
             return Err(failure);
         }
-        self.write_letters(result, u32::MAX)?;
-        for (output, bytes) in self.ends.outputs.iter_mut().zip(&result.sinks) {
+        self.write_letters(segment, result, u32::MAX)?;
+        self.write_rows(segment, result)?;
+        self.fill(segment, result)?;
+        self.mark_written(segment, result);
+        self.count(segment, result);
+        Ok(())
+    }
+
+    /// Keeps the failure that ends a segment, unless one in front of it failed.
+    pub fn fail(&mut self, segment: usize, failure: Failure) {
+        if self.goes_on(segment) {
+            self.failure = Some((segment, failure));
+        }
+    }
+
+    /// Whether neither a segment nor one in front of it has failed.
+    pub fn goes_on(&self, segment: usize) -> bool {
+        self.failure.as_ref().is_none_or(|(failed, _)| segment < *failed)
+    }
+
+    /// What each segment did, or why the stage stopped.
+    pub fn complete(self) -> Result<Vec<SegmentTotals>, Failure> {
+        let Self { segments, observer, failure, mut ends, .. } = self;
+        let through = failure.as_ref().map_or(segments.len(), |(failed, _)| failed + 1);
+        segments[..through].iter().flat_map(|segment| &segment.warnings).for_each(|w| observer.warning(w));
+        match failure {
+            Some((failed, failure)) => {
+                // How far the segments behind it came is a matter of chance.
+                ends.letters.spool.iter_mut().for_each(|spool| spool.forget_behind(failed));
+                Err(failure)
+            }
+            None => Ok(segments.into_iter().map(|segment| segment.totals).collect()),
+        }
+    }
+
+    fn write_rows(&mut self, segment: usize, result: &BlockResult) -> Result<(), Failure> {
+        let tree = self.segments[segment].tree;
+        for (node, bytes) in tree.sinks.iter().zip(&result.sinks) {
+            let output = self.ends.outputs.get_mut(&tree.nodes[*node].id).expect("every sink of the stage has a file");
             output.write(bytes)?;
         }
-        self.fill(result)?;
-        self.mark_written(result);
-        self.count(result);
         Ok(())
     }
 
     /// Gives the buffers what the block has for them.
-    fn fill(&mut self, result: &mut BlockResult) -> Result<(), Failure> {
-        for (slot, collected) in self.tree.slots.iter().zip(&mut result.collected) {
+    fn fill(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
+        for (slot, collected) in self.segments[segment].tree.slots.iter().zip(&mut result.collected) {
             if !collected.packed.is_empty() {
                 let Ends { fillings, arbitrator, .. } = &mut self.ends;
-                make_room(self.tree.plan, fillings, arbitrator, collected.packed.len() as u64)?;
-                let filling = fillings.get_mut(&slot.buffer).expect("a buffer of the stage is being filled");
+                make_room(self.segments[segment].tree.plan, fillings, arbitrator, collected.packed.len() as u64)?;
+                let filling = fillings.get_mut(&slot.operator).expect("a buffer of the stage is being filled");
                 filling.buffer.take(slot.input, collected)?;
             }
         }
@@ -154,7 +202,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
     }
 
     /// Notes which rows the sinks got.
-    fn mark_written(&mut self, result: &mut BlockResult) {
+    fn mark_written(&mut self, segment: usize, result: &mut BlockResult) {
         let origins = result.origins.take();
         let Some(written) = &mut self.ends.written else {
             result.ok += result.written.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
@@ -164,64 +212,84 @@ impl<'a, 'p> Finisher<'a, 'p> {
             let bits = *bits;
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
         });
-        match (origins, self.source) {
+        match (origins, self.segments[segment].source) {
             (Some(kept), _) => positions.for_each(|at| written.add(kept.sources[at], kept.source_rows[at])),
             (None, Some(source)) => {
                 positions.for_each(|at| written.add(source.position, result.source_row + at as u64));
             }
-            // A buffer that doesn't keep them holds rows that nothing else writes.
+            // A head that doesn't keep them has rows that nothing else writes.
             (None, None) => result.ok += positions.count() as u64,
         }
     }
 
-    /// Keeps the failure that ends the stage, unless an earlier block brought one.
-    pub fn fail(&mut self, failure: Failure) {
-        self.failure.get_or_insert(failure);
-    }
-
-    /// Whether the stage is over early.
-    pub fn has_failed(&self) -> bool {
-        self.failure.is_some()
-    }
-
-    /// What the stage did, or why it stopped.
-    pub fn complete(self) -> Result<StageTotals, Failure> {
-        match self.failure {
-            Some(failure) => Err(failure),
-            None => Ok(self.totals),
-        }
-    }
-
-    fn write_letters(&mut self, result: &BlockResult, last: u32) -> Result<(), Failure> {
+    fn write_letters(&mut self, segment: usize, result: &BlockResult, last: u32) -> Result<(), Failure> {
+        let Segment { tree, source, totals, .. } = &mut self.segments[segment];
         for letter in result.letters.up_to(last) {
             let Some(source) = letter.row.source() else {
-                self.totals.merged_letters += 1;
+                totals.merged_letters += 1;
                 continue;
             };
-            self.totals.letters.resize(self.totals.letters.len().max(source + 1), 0);
-            self.totals.letters[source] += 1;
+            totals.letters.resize(totals.letters.len().max(source + 1), 0);
+            totals.letters[source] += 1;
         }
         let LetterBox { files, spool } = &mut self.ends.letters;
         let Some(spool) = spool else {
-            // A stage that a source drives has letters of that source alone.
-            let source = self.source.map(|source| source.position as usize).unwrap_or_default();
-            let file = self.tree.nodes[0].letters.get(source).and_then(|shape| shape.file);
+            // A stage of one segment that a source heads has letters of that source alone.
+            let source = source.map(|source| source.position as usize).unwrap_or_default();
+            let file = tree.nodes[0].letters.get(source).and_then(|shape| shape.file);
             return match file {
                 Some(file) => files[file].append(result.letters.up_to(last).map(|letter| letter.text)),
                 None => Ok(()),
             };
         };
         for letter in result.letters.up_to(last) {
-            let node = &self.tree.nodes[letter.node];
+            let node = &tree.nodes[letter.node];
             let file = match letter.row.source() {
                 Some(source) => node.letters[source].file,
-                None => self.tree.plan.dead_letters.merged,
+                None => tree.plan.dead_letters.merged,
             };
-            spool.add(file, node.id, &letter)?;
+            spool.add(segment, file, node.id, &letter)?;
         }
         Ok(())
     }
 
+    fn count(&mut self, segment: usize, result: &mut BlockResult) {
+        self.segments[segment].totals.add(result);
+        for warned in result.warned.drain(..) {
+            self.warn(segment, warned);
+        }
+        self.progress.rows += u64::from(result.records);
+        self.progress.bytes += result.bytes;
+        let Progress { rows, bytes, expected } = self.progress;
+        self.observer.progress(rows, bytes, expected);
+    }
+
+    /// The first few are spelled out; all are counted.
+    fn warn(&mut self, segment: usize, warned: Warned) {
+        let Warned { node, validation, count, samples } = warned;
+        let is_alone = self.segments.len() == 1;
+        let Segment { tree, warnings, .. } = &mut self.segments[segment];
+        let before = self.ends.warned.entry((tree.nodes[node].id, validation)).or_default();
+        let shown = samples.into_iter().take(WARNING_SAMPLES.saturating_sub(*before as usize));
+        *before += count;
+        match is_alone {
+            true => shown.for_each(|sample| self.observer.warning(&sample)),
+            // Which segment comes to it first is a matter of chance.
+            false => warnings.extend(shown),
+        }
+    }
+}
+
+impl SegmentTotals {
+    fn add(&mut self, result: &BlockResult) {
+        self.records += u64::from(result.records);
+        self.bytes += result.bytes;
+        self.ok += result.ok;
+        self.counts.iter_mut().zip(&result.counts).for_each(|(all, block)| all.add(block));
+    }
+}
+
+impl Segment<'_, '_> {
     /// Where the share of untyped records passes the threshold, counted row by row, and what to say.
     fn too_many_untyped(&mut self, untyped: &[u32], source_row: u64) -> Option<(u32, Failure)> {
         for &position in untyped {
@@ -244,27 +312,5 @@ impl<'a, 'p> Finisher<'a, 'p> {
              `type_error_threshold: {threshold}`"
         );
         Failure::new(Diagnostic::error(Code::E368, message).label(source.operator.span, "read here"), 3)
-    }
-
-    fn count(&mut self, result: &mut BlockResult) {
-        let totals = &mut self.totals;
-        totals.records += u64::from(result.records);
-        totals.bytes += result.bytes;
-        totals.ok += result.ok;
-        totals.counts.iter_mut().zip(&result.counts).for_each(|(all, block)| all.add(block));
-        for warned in result.warned.drain(..) {
-            self.warn(warned);
-        }
-        let Progress { rows, bytes, expected } = self.before;
-        self.observer.progress(rows + self.totals.records, bytes + self.totals.bytes, expected);
-    }
-
-    /// The first few are spelled out; all are counted.
-    fn warn(&mut self, warned: Warned) {
-        let Warned { node, validation, count, samples } = warned;
-        let before = self.ends.warned.entry((self.tree.nodes[node].id, validation)).or_default();
-        let shown = WARNING_SAMPLES.saturating_sub(*before as usize);
-        *before += count;
-        samples.iter().take(shown).for_each(|sample| self.observer.warning(sample));
     }
 }

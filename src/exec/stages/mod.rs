@@ -1,16 +1,22 @@
-//! Runs a stage: one driver and the tree of operators below it, by all workers at once.
+//! Runs a stage: its segments, each a head and the tree of operators below it, by all workers at once.
 //!
-//! A worker takes the next block under one lock and carries it through the whole tree. Results go into a ring in
-//! block order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At
-//! most two blocks a worker are on their way. Nothing a block comes to depends on another block, except through
+//! A worker takes the next block of a segment and carries it through the whole tree. Results go onto the board in block
+//! order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At most two
+//! blocks a worker are on their way. Nothing a block comes to depends on another block, except through
 //! [`crate::exec::operators::Turnstile`], which blocks pass in order; so output never depends on how threads meet.
+//!
+//! As a rule a stage has one segment. Where an interleaving merge takes rows in turn, the segments that bring them go on
+//! side by side, a few blocks at a time, and the rows that it took are the blocks of its own segment. Of several failures
+//! the one in the first segment counts, by its place in the stage: a segment that fails ends those behind it, but those in
+//! front go on to their ends.
 
+mod board;
 mod feed;
 mod finisher;
-mod ring;
+mod turns;
 
-pub(crate) use feed::Driver;
-pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, StageTotals, Warnings, WrittenRows};
+pub(crate) use feed::Head;
+pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, SegmentTotals, Warnings, WrittenRows};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -22,18 +28,36 @@ use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
 use crate::formats::csv::{Block, Index};
 
+use board::{Board, Job, Lane};
 use feed::{Feed, Task};
-use ring::Ring;
+use turns::Turns;
 
 /// A stage at work.
 struct Stage<'a, 'p> {
-    tree: &'a Tree<'p>,
-    driver: Driver<'a, 'p>,
+    segments: Vec<Running<'a, 'p>>,
     sources: &'a [Source<'p>],
-    feed: Mutex<Feed<'a, 'p>>,
-    ring: Ring,
+    board: Board,
     finisher: Mutex<Finisher<'a, 'p>>,
     observer: &'a dyn Observer,
+}
+
+/// A segment of a stage, compiled.
+pub(crate) struct Segment<'a, 'p> {
+    /// Its operators.
+    pub tree: &'a Tree<'p>,
+    /// Where its rows come from.
+    pub head: Head<'a, 'p>,
+    /// The files of its source, if it has one.
+    pub files: Vec<BoundFile>,
+    /// The segments that are over before it begins, by position.
+    pub behind: &'a [usize],
+}
+
+/// A segment at work.
+struct Running<'a, 'p> {
+    tree: &'a Tree<'p>,
+    head: Head<'a, 'p>,
+    feed: Mutex<Feed<'a, 'p>>,
 }
 
 /// What a worker uses again for each block.
@@ -45,103 +69,130 @@ struct Desk {
     chunk: Chunk,
 }
 
-/// Runs a stage to its end. `files` are those of its source, if a source drives it, and `sources` all of the plan. The
-/// failure is that of the first block that failed.
+/// Runs a stage to its end. `sources` are all of the plan. The failure is that of the first block that failed in the
+/// first segment that failed.
 pub(crate) fn run<'a, 'p>(
-    tree: &'a Tree<'p>,
-    driver: Driver<'a, 'p>,
-    files: Vec<BoundFile>,
+    segments: Vec<Segment<'a, 'p>>,
     sources: &'a [Source<'p>],
     finisher: Finisher<'a, 'p>,
     options: &Options,
     observer: &'a dyn Observer,
-) -> Result<StageTotals, Failure> {
+) -> Result<Vec<SegmentTotals>, Failure> {
     let threads = options.threads.max(1);
-    let feed = match driver {
-        Driver::Source(source) => Feed::Text(sources::Feed::new(source, files, options.block_size)),
-        Driver::Buffer(full, _) => Feed::of_buffer(full, options.block_size),
-    };
+    let lanes = (0..segments.len()).map(|number| lane(&segments, number, options.block_size)).collect();
+    let drivers = segments.iter().filter(|segment| !matches!(segment.head, Head::Merge(_))).count();
+    let bound = (2 * threads).div_ceil(drivers.max(1)).max(2);
     let stage = Stage {
-        tree,
-        driver,
+        segments: segments.into_iter().map(|segment| Running::new(segment, options.block_size)).collect(),
         sources,
-        feed: Mutex::new(feed),
-        ring: Ring::new(2 * threads),
+        board: Board::new(lanes, bound),
         finisher: Mutex::new(finisher),
         observer,
     };
     on_all(threads, |_| stage.work());
-    let Stage { ring, finisher, .. } = stage;
-    if ring.was_interrupted() {
+    let Stage { board, finisher, .. } = stage;
+    if board.was_interrupted() {
         return Err(Failure::interrupted());
     }
     finisher.into_inner().unwrap_or_else(PoisonError::into_inner).complete()
 }
 
-impl Stage<'_, '_> {
+/// What a segment is to the board.
+fn lane(segments: &[Segment<'_, '_>], number: usize, block_size: usize) -> Lane {
+    let segment = &segments[number];
+    let turns = match segment.head {
+        Head::Merge(spec) => Some(Turns::new(spec.merge.mode, spec.inputs.len(), feed::rows_of_a_block(block_size))),
+        Head::Source(_) | Head::Buffer(..) => None,
+    };
+    let headed_by = |merge| segments.iter().position(|other| other.tree.nodes[0].id == merge);
+    let target = |merge| headed_by(merge).expect("an interleaving merge heads a segment beside those it takes rows of");
+    let targets = segment.tree.joins.iter().map(|join| (target(join.operator), join.input)).collect();
+    Lane { turns, targets, behind: segment.behind.to_vec() }
+}
+
+impl<'a, 'p> Running<'a, 'p> {
+    fn new(segment: Segment<'a, 'p>, block_size: usize) -> Self {
+        let Segment { tree, head, files, .. } = segment;
+        let feed = match head {
+            Head::Source(source) => Feed::Text(sources::Feed::new(source, files, block_size)),
+            Head::Buffer(full, _) => Feed::of_buffer(full, block_size),
+            Head::Merge(_) => Feed::Turns,
+        };
+        Self { tree, head, feed: Mutex::new(feed) }
+    }
+}
+
+impl<'p> Stage<'_, 'p> {
     /// Takes blocks until there are no more.
     fn work(&self) {
         let mut desk = Desk::default();
-        while let Some(mut result) = self.ring.enter(|| self.observer.interrupted()) {
-            let Some(number) = self.step(&mut desk, &mut result) else {
-                self.ring.end(result);
-                break;
-            };
-            self.ring.hand_in(number, result, |result| self.finish(result));
+        while let Some(mut job) = self.board.enter(|| self.observer.interrupted()) {
+            let number = self.step(&mut desk, &mut job);
+            let Job { segment, result, .. } = job;
+            match number {
+                Some(number) => self.board.hand_in(segment, number, result, |result| self.finish(segment, result)),
+                None => self.board.end(segment, result),
+            }
         }
     }
 
-    /// Takes the next block through the tree. Gives its number; `None` behind the last block.
-    fn step(&self, desk: &mut Desk, result: &mut BlockResult) -> Option<u64> {
-        let task = {
-            let mut feed = lock(&self.feed);
-            let number = feed.next_index();
-            match contained(|| feed.next(&mut desk.block, &mut desk.chunk)) {
-                Ok(Some(task)) => task,
-                Ok(None) => return None,
-                Err(failure) => {
-                    // The failure takes the number of the block that it keeps from being made.
-                    feed.close();
-                    result.fail(failure);
-                    return Some(number);
+    /// Takes the next block of a segment through its tree. Gives its number; `None` behind the last block.
+    fn step(&self, desk: &mut Desk, job: &mut Job) -> Option<u64> {
+        let segment = &self.segments[job.segment];
+        let task = match job.mixed.take() {
+            Some(mixed) => Task::Mixed(mixed),
+            None => {
+                let mut feed = lock(&segment.feed);
+                let number = feed.next_index();
+                match contained(|| feed.next(&mut desk.block, &mut desk.chunk)) {
+                    Ok(Some(task)) => task,
+                    Ok(None) => return None,
+                    Err(failure) => {
+                        // The failure takes the number of the block that it keeps from being made.
+                        feed.close();
+                        job.result.fail(failure);
+                        return Some(number);
+                    }
                 }
             }
         };
         let passed = contained(|| {
-            self.pass(&task, desk, result);
+            self.pass(segment, &task, desk, &mut job.result);
             Ok(())
         });
         if let Err(failure) = passed {
-            result.fail(failure);
+            job.result.fail(failure);
         }
         // Whatever became of the block, those behind it must not wait for it.
-        self.tree.turnstiles.iter().for_each(|turnstile| turnstile.leave(task.index()));
+        let Tree { turnstiles, number, .. } = segment.tree;
+        turnstiles.iter().for_each(|turnstile| turnstile.leave(*number, task.index()));
         Some(task.index())
     }
 
-    fn pass(&self, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
+    fn pass(&self, segment: &Running<'_, 'p>, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
         let Desk { block, index, places, chunk } = desk;
-        let unit = match (task, self.driver) {
-            (Task::Text(ticket), Driver::Source(source)) => {
+        let unit = match (task, segment.head) {
+            (Task::Text(ticket), Head::Source(source)) => {
                 ticket.decoder.decoder.index(block, index);
                 Unit::Text { source, ticket, block, index }
             }
-            (Task::Rows(slice), Driver::Buffer(Full::Resident(drain), codec)) => {
+            (Task::Rows(slice), Head::Buffer(Full::Resident(drain), codec)) => {
                 Unit::Resting { rows: Resting::Drain(drain.as_ref()), codec, slice }
             }
-            (Task::Read(slice), Driver::Buffer(_, codec)) => Unit::Resting { rows: Resting::Read(chunk), codec, slice },
-            _ => unreachable!("the feed is the driver's"),
+            (Task::Read(slice), Head::Buffer(_, codec)) => Unit::Resting { rows: Resting::Read(chunk), codec, slice },
+            (Task::Mixed(mixed), Head::Merge(_)) => Unit::Mixed(mixed),
+            _ => unreachable!("the feed is the head's"),
         };
-        Pass::run(self.tree, self.sources, unit, result, places);
+        Pass::run(segment.tree, self.sources, unit, result, places);
     }
 
-    /// Writes what a block came to. False ends the stage: something failed.
-    fn finish(&self, result: &mut BlockResult) -> bool {
+    /// Writes what a block came to. False ends its segment and those behind it: something failed.
+    fn finish(&self, segment: usize, result: &mut BlockResult) -> bool {
         let mut finisher = lock(&self.finisher);
-        if let Err(failure) = contained(|| finisher.finish(result)) {
-            finisher.fail(failure);
+        if let Err(failure) = contained(|| finisher.finish(segment, result)) {
+            finisher.fail(segment, failure);
         }
-        !finisher.has_failed()
+        finisher.goes_on(segment)
     }
 }
 

@@ -1,9 +1,11 @@
 //! From the physical plan to the document.
 
+use std::collections::BTreeSet;
+
 use super::model::{
     Arbitration, AtRest, BufferEdge, Columns, Consumer, DeadLetterFile, Document, Edge, ErrorHandling, EstimatedSpill,
-    Key, Memory, Node, Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, SourcePolicy, SpillingStage,
-    Stage, StorageSummary,
+    Key, Memory, Node, Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, Segment, SourcePolicy,
+    SpillingStage, Stage, StorageSummary,
 };
 use super::{Facts, estimate, order, steps, tree};
 use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
@@ -256,15 +258,21 @@ fn names(schema: &Schema, columns: &ColumnSet) -> Vec<String> {
 }
 
 fn stage(plan: &PhysicalPlan, stage: &physical::Stage) -> Stage {
+    let label = |id: &OperatorId| plan.operator(*id).label();
+    let segment = |segment: &physical::Segment| Segment {
+        head: label(&segment.head),
+        operators: segment.operators.iter().map(label).collect(),
+        behind: segment.behind.iter().map(|before| label(&stage.segments[*before].head)).collect(),
+        tree: tree::draw(plan, segment.head),
+    };
+    let operators: BTreeSet<OperatorId> = stage.operators().collect();
+    let heads: BTreeSet<OperatorId> = stage.heads().collect();
+    let fills = operators.iter().filter(|id| plan.operator(**id).is_driver() && !heads.contains(id));
     Stage {
-        driver: plan.operator(stage.driver).label(),
-        operators: stage.operators.iter().map(|id| plan.operator(*id).label()).collect(),
-        fills: stage.operators[1..]
-            .iter()
-            .filter(|id| plan.operator(**id).is_driver())
-            .map(|id| plan.operator(*id).label())
-            .collect(),
-        tree: tree::draw(plan, stage.driver),
+        driver: heads.first().map(label).unwrap_or_default(),
+        fills: fills.map(label).collect(),
+        operators: operators.iter().map(label).collect(),
+        segments: stage.segments.iter().map(segment).collect(),
     }
 }
 

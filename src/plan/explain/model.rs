@@ -159,16 +159,33 @@ pub struct Arbitration {
     pub predicted_peak_bytes: Option<u64>,
 }
 
-/// A stage: labels in plan order, and the tree they form.
+/// A stage: labels in plan order.
 #[derive(Serialize)]
 pub struct Stage {
+    /// The first of its drivers.
     pub driver: String,
     pub operators: Vec<String>,
     /// The buffers that it fills.
     pub fills: Vec<String>,
+    /// Its segments; left out if there is only one.
+    #[serde(skip_serializing_if = "is_single")]
+    pub segments: Vec<Segment>,
+}
+
+/// A part of a stage: the head that its rows come from, and the operators that they are taken through.
+#[derive(Serialize)]
+pub struct Segment {
+    pub head: String,
+    pub operators: Vec<String>,
+    /// The heads of those that are over before it begins.
+    pub behind: Vec<String>,
     /// Drawn; not part of the data.
     #[serde(skip)]
     pub tree: Vec<String>,
+}
+
+fn is_single(segments: &[Segment]) -> bool {
+    segments.len() == 1
 }
 
 /// What may be spilled.

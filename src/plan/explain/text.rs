@@ -3,7 +3,7 @@
 use super::layout::{blocks, count, list, percent, rough, size, table};
 use super::model::{
     Arbitration, AtRest, BufferEdge, Columns, DeadLetterFile, Document, EstimatedSpill, Key, Memory, Node, Output,
-    Program, Properties, Rate, RowIdentity, SourcePolicy, Stage, Statistic, Step,
+    Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, Stage, Statistic, Step,
 };
 
 /// Prints the document.
@@ -241,7 +241,24 @@ fn priority(priority: u8) -> String {
 }
 
 fn stage(position: usize, stage: &Stage) -> Vec<String> {
-    let block = if stage.driver.starts_with("source.") { "a block" } else { "a part of the rows" };
-    let first = format!("  {} each worker takes {block} of {} at a time through", position + 1, stage.driver);
-    [first].into_iter().chain(stage.tree.iter().map(|line| format!("      {line}"))).collect()
+    let number = position + 1;
+    let drawn = |segment: &Segment| segment.tree.iter().map(|line| format!("      {line}")).collect::<Vec<_>>();
+    if let [segment] = stage.segments.as_slice() {
+        let first = format!("  {number} each worker takes {} of {} at a time through", block(segment), segment.head);
+        return [first].into_iter().chain(drawn(segment)).collect();
+    }
+    let first = format!("  {number} all at once, so that rows can be taken in turn: each worker takes");
+    let each = stage.segments.iter().flat_map(|segment| {
+        let behind = match segment.behind.join(" and ") {
+            before if before.is_empty() => String::new(),
+            before => format!(", once {before} is through,"),
+        };
+        let line = format!("    {} of {} at a time{behind} through", block(segment), segment.head);
+        [line].into_iter().chain(drawn(segment))
+    });
+    [first].into_iter().chain(each).collect()
+}
+
+fn block(segment: &Segment) -> &'static str {
+    if segment.head.starts_with("source.") { "a block" } else { "a part of the rows" }
 }

@@ -1,11 +1,12 @@
-//! Draws a stage as the tree that a block of input passes through, up to the sinks and the buffers that it fills.
+//! Draws a segment as the tree that a block of input passes through, up to the sinks, the buffers that it fills and the
+//! merges that take its rows in turn.
 
 use crate::plan::physical::{Edge, Operator, OperatorId, OperatorKind, PhysicalPlan};
 
 /// How many levels are drawn: further to the right nobody can read them.
 const DEEPEST: usize = 64;
 
-/// The lines of the tree below `root`, which is a stage's driver.
+/// The lines of the tree below `root`, which is a segment's head.
 pub fn draw(plan: &PhysicalPlan, root: OperatorId) -> Vec<String> {
     let mut lines = vec![plan.operator(root).label()];
     draw_below(plan, root, 0, "", &mut lines);
@@ -25,9 +26,13 @@ fn draw_below(plan: &PhysicalPlan, id: OperatorId, level: usize, indent: &str, l
     for (position, (consumer, edge)) in consumers.into_iter().enumerate() {
         let (joint, below) = if position == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         let operator = plan.operator(consumer);
-        let filled = if operator.is_driver() { ", filled here" } else { "" };
-        lines.push(format!("{indent}{joint}{}{}{}{filled}", branch(edge), operator.label(), input(operator, edge)));
-        if !operator.is_driver() {
+        let end = match (operator.is_driver(), operator.interleaves()) {
+            (true, _) => ", filled here",
+            (_, true) => ", taken in turn",
+            _ => "",
+        };
+        lines.push(format!("{indent}{joint}{}{}{}{end}", branch(edge), operator.label(), input(operator, edge)));
+        if !operator.is_head() {
             draw_below(plan, consumer, level + 1, &format!("{indent}{below}"), lines);
         }
     }
@@ -40,14 +45,14 @@ fn input(consumer: &Operator, edge: &Edge) -> String {
     }
 }
 
-/// How many operators of the stage stand below one.
+/// How many operators of the segment stand below one.
 fn count_below(plan: &PhysicalPlan, id: OperatorId) -> usize {
     let (mut count, mut waiting) = (0, vec![id]);
     while let Some(id) = waiting.pop() {
         let consumers = plan.outputs(id);
         count += consumers.len();
         let passing = consumers.into_iter().map(|(consumer, _)| consumer);
-        waiting.extend(passing.filter(|consumer| !plan.operator(*consumer).is_driver()));
+        waiting.extend(passing.filter(|consumer| !plan.operator(*consumer).is_head()));
     }
     count
 }

@@ -138,69 +138,103 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
 }
 
 fn stages(plan: &PhysicalPlan) -> Result<(), Broken> {
-    let mut driven = BTreeSet::new();
-    for stage in &plan.stages {
-        let driver = plan.operator(stage.driver).label();
-        let drives = plan.operator(stage.driver).is_driver();
-        ensure(drives, || format!("a stage is driven by {driver}, which is no source and no buffer"))?;
-        let leads = stage.operators.first() == Some(&stage.driver);
-        ensure(leads && stage.operators.is_sorted(), || format!("the stage of {driver} is not in plan order"))?;
-        ensure(driven.insert(stage.driver), || format!("{driver} drives two stages"))?;
-        tree(plan, stage)?;
+    let mut heads = BTreeSet::new();
+    for segment in plan.stages.iter().flat_map(|stage| &stage.segments) {
+        let head = plan.operator(segment.head).label();
+        ensure(plan.operator(segment.head).is_head(), || {
+            format!("a segment begins at {head}, which is no source, no buffer and no interleaving merge")
+        })?;
+        let leads = segment.operators.first() == Some(&segment.head);
+        ensure(leads && segment.operators.is_sorted(), || format!("the segment of {head} is not in plan order"))?;
+        ensure(heads.insert(segment.head), || format!("{head} heads two segments"))?;
+        tree(plan, segment)?;
     }
-    let all = plan.operators().filter(|(_, operator)| operator.is_driver()).map(|(id, _)| id);
-    ensure(driven.into_iter().eq(all), || "a source or a buffer drives no stage".to_string())?;
+    let all = plan.operators().filter(|(_, operator)| operator.is_head()).map(|(id, _)| id);
+    ensure(heads.into_iter().eq(all), || "a source, a buffer or an interleaving merge heads no segment".to_string())?;
     let arriving = arriving(plan);
     plan.operators().try_for_each(|(id, _)| arrival(plan, id, &arriving[id.0 as usize]))?;
-    let late = plan
-        .stages
-        .windows(2)
-        .enumerate()
-        .find(|(position, pair)| pair[1].driver < pair[0].driver && !waits(plan, &arriving, *position));
+    let late =
+        plan.stages.windows(2).enumerate().find(|(position, pair)| {
+            pair[1].heads().min() < pair[0].heads().min() && !waits(plan, &arriving, *position)
+        });
     ensure(late.is_none(), || "the stages are not in plan order, and nothing asks for that".to_string())
 }
 
+/// A segment, as the positions of its stage and of itself there.
+type Place = (usize, usize);
+
 /// Whether the stage behind the one at `position` has to wait for that: it is filled there, or a merge says so.
-fn waits(plan: &PhysicalPlan, arriving: &[Vec<Vec<usize>>], position: usize) -> bool {
-    plan.operators().zip(arriving).any(|((id, _), inputs)| {
-        let fills = plan.stages[position + 1].driver == id && inputs.iter().flatten().any(|stage| *stage == position);
-        let precedes = |pair: &[Vec<usize>]| pair[0].contains(&position) && pair[1].contains(&(position + 1));
-        fills || inputs.windows(2).any(precedes)
+fn waits(plan: &PhysicalPlan, arriving: &[Vec<Vec<Place>>], position: usize) -> bool {
+    let brings = |input: &[Place], position: usize| input.iter().any(|(stage, _)| *stage == position);
+    plan.operators().zip(arriving).any(|((id, operator), inputs)| {
+        let drives = operator.is_driver() && plan.stages[position + 1].heads().any(|head| head == id);
+        let fills = drives && inputs.iter().any(|input| brings(input, position));
+        let precedes = |pair: &[Vec<Place>]| brings(&pair[0], position) && brings(&pair[1], position + 1);
+        fills || !operator.is_head() && inputs.windows(2).any(precedes)
     })
 }
 
-/// A stage holds exactly what its rows reach up to the next buffers.
-fn tree(plan: &PhysicalPlan, stage: &physical::Stage) -> Result<(), Broken> {
-    let passes = |id: &OperatorId| *id == stage.driver || !plan.operator(*id).is_driver();
+/// A segment holds exactly what its rows reach up to the next heads.
+fn tree(plan: &PhysicalPlan, segment: &physical::Segment) -> Result<(), Broken> {
+    let passes = |id: &OperatorId| *id == segment.head || !plan.operator(*id).is_head();
     let reached: BTreeSet<OperatorId> =
-        stage.operators.iter().filter(|id| passes(id)).fold(BTreeSet::from([stage.driver]), |mut reached, id| {
+        segment.operators.iter().filter(|id| passes(id)).fold(BTreeSet::from([segment.head]), |mut reached, id| {
             reached.extend(plan.outputs(*id).into_iter().map(|(consumer, _)| consumer));
             reached
         });
-    ensure(reached.into_iter().eq(stage.operators.iter().copied()), || {
-        format!("the stage of {} is not the tree below it", plan.operator(stage.driver).label())
+    ensure(reached.into_iter().eq(segment.operators.iter().copied()), || {
+        format!("the segment of {} is not the tree below it", plan.operator(segment.head).label())
     })
 }
 
-/// A buffer is full before it drives a stage, and a concatenating merge gets one input after the other.
-fn arrival(plan: &PhysicalPlan, id: OperatorId, inputs: &[Vec<usize>]) -> Result<(), Broken> {
-    let label = plan.operator(id).label();
-    if let Some(own) = plan.stages.iter().position(|stage| stage.driver == id) {
-        let filled = inputs.iter().flatten().all(|position| *position < own);
-        return ensure(filled, || format!("the stage of {label} starts before it is filled"));
+/// A buffer is full before it drives, an interleaving merge gets its inputs side by side, and a concatenating one gets
+/// one input after the other.
+fn arrival(plan: &PhysicalPlan, id: OperatorId, inputs: &[Vec<Place>]) -> Result<(), Broken> {
+    let (operator, label) = (plan.operator(id), plan.operator(id).label());
+    let own = plan
+        .stages
+        .iter()
+        .enumerate()
+        .find_map(|(position, stage)| stage.heads().position(|head| head == id).map(|segment| (position, segment)));
+    match own {
+        Some((own, _)) if operator.is_driver() => {
+            let filled = inputs.iter().flatten().all(|(stage, _)| *stage < own);
+            ensure(filled, || format!("the stage of {label} starts before it is filled"))
+        }
+        Some((own, segment)) => {
+            let beside = |(stage, other): &Place| *stage == own && *other < segment;
+            let all: BTreeSet<&Place> = inputs.iter().flatten().collect();
+            let apart = all.len() == inputs.iter().map(Vec::len).sum::<usize>();
+            ensure(apart && all.into_iter().all(beside) && inputs.iter().all(|places| !places.is_empty()), || {
+                format!("the inputs of {label} can't be taken in turn")
+            })
+        }
+        None => {
+            let in_order = inputs.windows(2).all(|pair| comes_before(plan, &pair[0], &pair[1]));
+            ensure(in_order && inputs.iter().all(|places| !places.is_empty()), || {
+                format!("the inputs of {label} do not come one after the other")
+            })
+        }
     }
-    let in_order = inputs.windows(2).all(|pair| pair[0].last() < pair[1].first());
-    ensure(in_order && inputs.iter().all(|stages| !stages.is_empty()), || {
-        format!("the inputs of {label} do not come one after the other")
-    })
 }
 
-/// For each operator and input, the stages, by position, that bring rows: a buffer hands on only what it drives.
-fn arriving(plan: &PhysicalPlan) -> Vec<Vec<Vec<usize>>> {
-    let mut handing_on: Vec<Vec<usize>> = vec![Vec::new(); plan.operators().count()];
+/// Whether some segments are over before any of some others begins.
+fn comes_before(plan: &PhysicalPlan, before: &[Place], behind: &[Place]) -> bool {
+    let waits = |(stage, segment): &Place, other: &Place| match *stage == other.0 {
+        true => plan.stages[*stage].segments[*segment].behind.contains(&other.1),
+        false => other.0 < *stage,
+    };
+    behind.iter().all(|later| before.iter().all(|earlier| waits(later, earlier)))
+}
+
+/// For each operator and input, the segments that bring rows: a head hands on only what is its own.
+fn arriving(plan: &PhysicalPlan) -> Vec<Vec<Vec<Place>>> {
+    let mut handing_on: Vec<Vec<Place>> = vec![Vec::new(); plan.operators().count()];
     for (position, stage) in plan.stages.iter().enumerate() {
-        let passing = stage.operators.iter().filter(|id| **id == stage.driver || !plan.operator(**id).is_driver());
-        passing.for_each(|id| handing_on[id.0 as usize].push(position));
+        for (number, segment) in stage.segments.iter().enumerate() {
+            let passing = segment.operators.iter().filter(|id| **id == segment.head || !plan.operator(**id).is_head());
+            passing.for_each(|id| handing_on[id.0 as usize].push((position, number)));
+        }
     }
     let of = |(OperatorId(producer), _): (OperatorId, &physical::Edge)| handing_on[producer as usize].clone();
     plan.operators().map(|(id, _)| plan.inputs(id).into_iter().map(of).collect()).collect()
@@ -224,8 +258,9 @@ fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     };
     let identity = rest.identity || !outputs.iter().any(|(_, edge)| needs(edge));
     ensure(identity, || format!("{} drops where its rows come from", operator.label()))?;
-    let stage = plan.stages.iter().find(|stage| stage.driver == id);
-    let mut filled = stage.into_iter().flat_map(|stage| &stage.operators).map(|below| plan.operator(*below));
+    let mut segments = plan.stages.iter().flat_map(|stage| &stage.segments);
+    let own = segments.find(|segment| segment.head == id);
+    let mut filled = own.into_iter().flat_map(|segment| &segment.operators).map(|below| plan.operator(*below));
     let asks = filled.find(|below| !rest.identity && below.rest().is_some_and(|below| below.identity));
     ensure(asks.is_none(), || {
         format!("{} drops where its rows come from, which a buffer below it keeps", operator.label())

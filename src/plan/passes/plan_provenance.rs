@@ -147,13 +147,14 @@ fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
     }
 }
 
-/// The sources whose rows can be written in several stages, or lie in one buffer several times.
+/// The sources whose rows can be written in several segments, or lie in one buffer several times.
 fn counted_by_identity(plan: &PhysicalPlan, sources: &[BTreeSet<OperatorId>]) -> BTreeSet<OperatorId> {
     let mut counted = BTreeSet::new();
     for (source, _) in plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Source(_))) {
         let writes = |id: &OperatorId| matches!(plan.operator(*id).kind, OperatorKind::Sink(_));
-        let stages = plan.stages.iter().filter(|stage| sources[stage.driver.0 as usize].contains(&source));
-        let writing = stages.filter(|stage| stage.operators.iter().any(writes)).count();
+        let segments = plan.stages.iter().flat_map(|stage| &stage.segments);
+        let bringing = segments.filter(|segment| sources[segment.head.0 as usize].contains(&source));
+        let writing = bringing.filter(|segment| segment.operators.iter().any(writes)).count();
         let copies = copies(plan, source);
         let is_doubled =
             |(id, operator): (OperatorId, &Operator)| operator.rest().is_some() && copies[id.0 as usize] > 1;
@@ -200,15 +201,15 @@ fn copies(plan: &PhysicalPlan, source: OperatorId) -> Vec<usize> {
     found
 }
 
-/// The edges in stages that a buffer drives which keeps identity.
+/// The edges in segments below a buffer that keeps identity.
 fn behind_kept(plan: &PhysicalPlan) -> BTreeSet<(OperatorId, OperatorId)> {
     let mut found = BTreeSet::new();
-    for stage in &plan.stages {
-        if !plan.operator(stage.driver).rest().is_some_and(|rest| rest.identity) {
+    for segment in plan.stages.iter().flat_map(|stage| &stage.segments) {
+        if !plan.operator(segment.head).rest().is_some_and(|rest| rest.identity) {
             continue;
         }
-        let passing = |id: &&OperatorId| **id == stage.driver || !plan.operator(**id).is_driver();
-        for id in stage.operators.iter().filter(passing) {
+        let passing = |id: &&OperatorId| **id == segment.head || !plan.operator(**id).is_head();
+        for id in segment.operators.iter().filter(passing) {
             found.extend(plan.outputs(*id).iter().map(|(consumer, _)| (*id, *consumer)));
         }
     }

@@ -76,9 +76,10 @@ impl<'p> Schedule<'p> {
         &self.parks
     }
 
-    /// The drivers in the order they run.
-    pub fn order(&self) -> Vec<Driver> {
-        self.try_order().expect("parking made an order possible")
+    /// The drivers in the order they run, those together that run at the same time.
+    pub fn order(&self) -> Vec<Vec<Driver>> {
+        let order = self.try_order().expect("parking made an order possible");
+        order.into_iter().map(|driver| vec![driver]).collect()
     }
 
     /// Lets an input of a merge wait for those in front of it, and parks it if it can't.

@@ -29,18 +29,41 @@ pub use operator::{
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct OperatorId(pub u32);
 
-/// A part of the run that all workers do together: one driver and the tree of operators below it.
-///
-/// A driver is a source, or a buffer that an earlier stage filled: a sort, a cull, a park, or a merge that doesn't
-/// concatenate. The tree ends in sinks, discards and buffers. A buffer is in the stages that fill it and drives one of
-/// its own; what lies below a concatenating merge is in the stage of each of its inputs. Every other operator is in one
-/// stage.
+/// A part of the run that all workers do together: segments of which none can be over before the others begin. As a
+/// rule that is one; an interleaving merge, which takes a row of each input in turn, ties those of its inputs together.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stage {
-    /// What drives it.
-    pub driver: OperatorId,
-    /// Its operators in plan order, the driver first.
+    /// Its segments. Each comes behind those whose rows it takes and those that it waits for.
+    pub segments: Vec<Segment>,
+}
+
+/// A head and the tree of streaming operators below it.
+///
+/// A head is a driver (a source, or a buffer that an earlier stage filled) or an interleaving merge, which takes its
+/// rows from other segments of its stage. The tree ends in sinks, discards, buffers and interleaving merges. These stand
+/// in the segments that bring their rows, and head one of their own; what lies below a concatenating merge is in the
+/// segments of each of its inputs. Every other operator is in one segment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Segment {
+    /// Where its rows come from.
+    pub head: OperatorId,
+    /// Its operators in plan order, the head first.
     pub operators: Vec<OperatorId>,
+    /// The segments of its stage that are over before it begins, by position: a concatenating merge wants their rows
+    /// first.
+    pub behind: Vec<usize>,
+}
+
+impl Stage {
+    /// The heads of its segments.
+    pub fn heads(&self) -> impl Iterator<Item = OperatorId> {
+        self.segments.iter().map(|segment| segment.head)
+    }
+
+    /// The operators of all segments; one may be in several.
+    pub fn operators(&self) -> impl Iterator<Item = OperatorId> {
+        self.segments.iter().flat_map(|segment| segment.operators.iter().copied())
+    }
 }
 
 /// State that can grow with the input, charged to the memory limit.

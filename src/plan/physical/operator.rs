@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ColumnSet, OperatorId};
-use crate::analysis::hir::{self, Schema};
+use crate::analysis::hir::{self, MergeMode, Schema};
 use crate::diagnostics::Span;
 
 /// Whether an operator holds a slice of its input or a whole stage's output.
@@ -135,6 +135,16 @@ impl Operator {
     pub fn is_driver(&self) -> bool {
         matches!(self.kind, OperatorKind::Source(_)) || self.rest().is_some()
     }
+
+    /// Whether it takes rows of its inputs in turn.
+    pub fn interleaves(&self) -> bool {
+        matches!(&self.kind, OperatorKind::Merge(merge) if merge.merge.mode != MergeMode::Concat && merge.rest.is_none())
+    }
+
+    /// Whether it heads a segment, so that the segments which bring its rows end at it.
+    pub fn is_head(&self) -> bool {
+        self.is_driver() || self.interleaves()
+    }
 }
 
 impl OperatorKind {
@@ -228,6 +238,8 @@ pub struct MergeOperator {
     pub output: Arc<Schema>,
     /// The output columns that something reads.
     pub stored: ColumnSet,
+    /// For the modes that interleave, whether source, file and row number are kept: something below can need them.
+    pub identity: bool,
     /// For the modes that buffer, how the rows of each input rest.
     pub rest: Option<Rest>,
 }

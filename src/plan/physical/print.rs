@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use super::{
     ColumnSet, DeadLetters, Edge, IdentityUse, MemoryConsumer, Operator, OperatorId, PhysicalPlan, Rest, RestForm,
-    RowIdentity,
+    RowIdentity, Stage,
 };
 use crate::analysis::hir::Schema;
 
@@ -39,8 +39,7 @@ impl Display for PhysicalPlan {
             write_operator(f, self, id, operator)?;
         }
         for (position, stage) in self.stages.iter().enumerate() {
-            let operators: Vec<_> = stage.operators.iter().map(OperatorId::to_string).collect();
-            writeln!(f, "stage {position}: driven by {}: {}", stage.driver, operators.join(" "))?;
+            write_stage(f, self, position, stage)?;
         }
         for (position, consumer) in self.consumers.iter().enumerate() {
             writeln!(f, "consumer {position}: {consumer}")?;
@@ -62,6 +61,21 @@ fn write_operator(f: &mut fmt::Formatter<'_>, plan: &PhysicalPlan, id: OperatorI
     }
     if !operator.buffer_reason.is_empty() {
         writeln!(f, "  buffer: {} ({})", operator.buffer, operator.buffer_reason)?;
+    }
+    Ok(())
+}
+
+fn write_stage(f: &mut fmt::Formatter<'_>, plan: &PhysicalPlan, position: usize, stage: &Stage) -> fmt::Result {
+    for (number, segment) in stage.segments.iter().enumerate() {
+        let operators: Vec<_> = segment.operators.iter().map(OperatorId::to_string).collect();
+        let verb = if plan.operator(segment.head).is_driver() { "driven by" } else { "taken in turn by" };
+        let behind: Vec<_> = segment.behind.iter().map(|before| stage.segments[*before].head.to_string()).collect();
+        let behind = if behind.is_empty() { String::new() } else { format!(", behind {}", behind.join(" ")) };
+        match number {
+            0 => write!(f, "stage {position}: ")?,
+            _ => f.write_str("  with it: ")?,
+        }
+        writeln!(f, "{verb} {}{behind}: {}", segment.head, operators.join(" "))?;
     }
     Ok(())
 }

@@ -189,8 +189,10 @@ impl Walk<'_> {
     fn run(plan: &PhysicalPlan) -> Walk<'_> {
         let mut walk = Walk { plan, held: BTreeMap::new() };
         for stage in &plan.stages {
-            for (port, row) in walk.driven(stage.driver) {
-                walk.hand_on(stage.driver, port, row);
+            for head in stage.heads() {
+                for (port, row) in walk.driven(head) {
+                    walk.hand_on(head, port, row);
+                }
             }
         }
         walk
@@ -219,7 +221,7 @@ impl Walk<'_> {
             match &plan.operator(consumer).kind {
                 OperatorKind::Transform(_) => self.hand_on(consumer, 0, row),
                 OperatorKind::Route(_) => self.hand_on(consumer, branch(&row), row),
-                OperatorKind::Merge(merge) if merge.rest.is_none() => self.hand_on(consumer, 0, row),
+                OperatorKind::Merge(_) if !plan.operator(consumer).is_head() => self.hand_on(consumer, 0, row),
                 OperatorKind::Discard(_) => {}
                 _ => self.held.entry((consumer, edge.input)).or_default().push(row),
             }

@@ -43,11 +43,11 @@ const BREAKS: &[(&str, Break)] = &[
     }),
     ("a distinct without a consumer", |plan| plan.consumers.clear()),
     ("an operator in two stages", |plan| {
-        let twice = plan.stages[0].operators[1];
-        plan.stages[1].operators.push(twice);
+        let twice = plan.stages[0].segments[0].operators[1];
+        plan.stages[1].segments[0].operators.push(twice);
     }),
     ("stages out of order", |plan| plan.stages.reverse()),
-    ("a stage without a source", |plan| plan.stages[0].driver = plan.stages[0].operators[1]),
+    ("a stage without a source", |plan| plan.stages[0].segments[0].head = plan.stages[0].segments[0].operators[1]),
     ("no strategy", |plan| plan.operator_mut(OperatorId(2)).strategy.clear()),
     ("no buffer class", |plan| plan.operator_mut(OperatorId(2)).buffer_reason.clear()),
     ("edges without provenance", |plan| plan.for_each_edge_mut(|_, _, edge| edge.provenance = Default::default())),
@@ -70,13 +70,13 @@ const BUFFER_BREAKS: &[(&str, Break)] = &[
         plan.stages.insert(0, last);
     }),
     ("a later input before an earlier one", |plan| {
-        let position = |name| plan.stages.iter().position(|stage| stage.driver == find(plan, name));
+        let position = |name| plan.stages.iter().position(|stage| stage.heads().any(|head| head == find(plan, name)));
         let (second, third) = (position("both.2"), position("both.3"));
         plan.stages.swap(second.expect("it drives"), third.expect("it drives"));
     }),
     ("a stage that does not end at a buffer", |plan| {
         let below = find(plan, "shy");
-        plan.stages[1].operators.insert(2, below);
+        plan.stages[1].segments[0].operators.insert(2, below);
     }),
     ("a buffer that drives nothing", |plan| drop(plan.stages.pop())),
     ("a stage that runs twice", |plan| plan.stages.push(plan.stages[9].clone())),
