@@ -153,6 +153,30 @@ fn stamps_are_read_below_a_reshape_only() {
     assert_eq!(codes(&around("", &rules, cull)), ["E200 `$meta.synthetic` belongs to a row, and a group has many"]);
 }
 
+/// The rows of an aggregate are new ones: its filter and its arguments read stamps, nothing behind them does.
+#[test]
+fn stamps_end_at_an_aggregate() {
+    let rules = rule("a", "true", "qty: \"1\"");
+    let read = |program: &str| {
+        let aggregate = format!(
+            "  - {{ type: aggregate, name: sums, input: change, config: {{ group_by: [id], cxl: \"{program}\" }} }}\n"
+        );
+        let above = "filter $meta.synthetic\\nlet made = $meta.synthetic\\nemit n = sum(if made then qty else 0)";
+        let aggregate = aggregate.replace("ABOVE", above);
+        codes(&around("", &rules, &(aggregate + &transform("emit x = 1").replace("input: change", "input: sums"))))
+    };
+    assert_eq!(read("ABOVE\\nemit made = count($meta.mutated_by)"), [""; 0]);
+    assert_eq!(
+        read("ABOVE\\nemit made = $meta.synthetic"),
+        ["E200 `$meta.synthetic` belongs to a row, and a group has many"]
+    );
+    let below =
+        "  - { type: aggregate, name: sums, input: change, config: { group_by: [id], cxl: \"emit n = count(*)\" } }\n"
+            .to_owned()
+            + &transform("emit x = $meta.mutated_by").replace("input: change", "input: sums");
+    assert_eq!(codes(&around("", &rules, &below)), ["E203 the rows of transform \"below\" have no `$meta.mutated_by`"]);
+}
+
 /// Pieces of values and conditions, most of them wrong.
 fn value() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
