@@ -27,6 +27,16 @@ struct CheckedAssignment<'a> {
     value: Expr,
 }
 
+impl CheckedAssignment<'_> {
+    /// Whether the value is what the column holds anyway, or has failed.
+    fn keeps(&self) -> bool {
+        match self.value.kind {
+            ExprKind::Column(column) => self.column == Some(column),
+            _ => self.value.ty.is_error(),
+        }
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn reshape(&mut self, node: &ast::Node, reshape: &ast::Reshape, input: &Arc<Row>) -> Bound {
         let name = format!("reshape `{}`", node.name.value);
@@ -115,9 +125,8 @@ impl Binder<'_> {
         for assignment in &checked.overrides {
             let list = format!("`overrides` of rule `{name}`");
             self.target(&list, assignment, input);
-            let is_field = |column: usize| matches!(assignment.value.kind, ExprKind::Column(read) if read == column);
-            let is_partition = |column: &usize| partition.columns.contains(column) && !is_field(*column);
-            if assignment.column.is_some_and(|column| is_partition(&column)) && !assignment.value.ty.is_error() {
+            let in_partition = assignment.column.is_some_and(|column| partition.columns.contains(&column));
+            if in_partition && !assignment.keeps() {
                 self.overrides_partition(&list, assignment);
             }
         }
@@ -202,11 +211,10 @@ impl Binder<'_> {
             "rules `{}` and `{}` of {node} both set `{}` in the same rows",
             first.rule.name.value, second.rule.name.value, column.value
         );
-        let when = |rule: &CheckedRule| rule.when.span;
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(column.span, format!("set by `{}`, too", second.rule.name.value))
             .label(earlier.assignment.column.span, format!("set by `{}`", first.rule.name.value))
-            .label(when(second), "the same condition")
+            .label(second.when.span, "the same condition")
             .help("set it in one of them, or let their conditions exclude each other");
         self.diagnostics.push(diagnostic);
     }
