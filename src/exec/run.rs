@@ -71,17 +71,18 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
         return Err(Failure::new(error, 1));
     }
     let id = Uuid::now_v7();
-    let arbitrator = Arbitrator::new(plan.settings.memory_limit, plan.consumers.iter().map(|c| c.name.clone()));
+    let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone());
+    let arbitrator = Arbitrator::new(plan.settings.memory_limit, consumers());
     // What a killed run left half done may be an input of this one, so it is completed first.
     let mut workspace = Workspace::open(&id.simple().to_string(), &destinations)?;
     let mut names = CarriedNames::default();
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
     let folder = spill_folder(options);
-    let disk = Disk::new(folder, plan.settings.memory_limit, plan.consumers.len(), options.disk_faults);
+    let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults);
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
     let spool = Spool::new(spool_folder(options, &destinations));
-    let shared = shared(plan, &sources, &mut names, constants, (&arbitrator, &disk));
+    let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk));
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
     let mut run =
         Run { plan, options, observer, done: Done::new(plan, &sources), sources, files, outputs, spool, shared };
@@ -113,6 +114,7 @@ fn spool_folder(options: &Options, destinations: &[Destination]) -> PathBuf {
 /// What lives longer than a stage.
 fn shared<'p>(
     plan: &'p PhysicalPlan,
+    options: &Options,
     sources: &[OpenSource<'p>],
     names: &mut CarriedNames,
     constants: Arc<Constants>,
@@ -127,6 +129,7 @@ fn shared<'p>(
         constants,
         arbitrator,
         disk,
+        threads: options.threads.max(1),
         sinks: sinks.collect(),
         fillings: BTreeMap::new(),
         turnstiles: BTreeMap::new(),

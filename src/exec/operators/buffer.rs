@@ -199,6 +199,8 @@ pub(crate) struct BufferContext<'p> {
     pub arbitrator: &'p Arbitrator,
     /// Where it spills to.
     pub disk: &'p Disk,
+    /// How many workers may be used to spill.
+    pub threads: usize,
 }
 
 impl BufferContext<'_> {

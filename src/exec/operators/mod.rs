@@ -11,6 +11,7 @@ mod merge;
 mod operands;
 mod park;
 mod pass;
+mod read_back;
 mod sink;
 mod sort;
 mod unit;
@@ -131,6 +132,8 @@ pub(crate) struct Shared<'p> {
     pub arbitrator: &'p Arbitrator,
     /// What does not fit it.
     pub disk: &'p Disk,
+    /// How many workers there are.
+    pub threads: usize,
     /// What each sink writes.
     pub sinks: BTreeMap<OperatorId, SinkColumns>,
     /// The buffers that are being filled.
@@ -164,6 +167,7 @@ impl<'p> Shared<'p> {
             constants: Arc::clone(&self.constants),
             arbitrator: self.arbitrator,
             disk: self.disk,
+            threads: self.threads,
         };
         let (collector, buffer) = match &operator.kind {
             OperatorKind::Sort(spec) => sort::new(spec, &context),
@@ -175,11 +179,14 @@ impl<'p> Shared<'p> {
         Filling { collector, buffer, codec }
     }
 
-    /// Ends the filling of a buffer: what drives a stage, and what turns its rows back.
+    /// Ends the filling of a buffer: what drives a stage, and what turns its rows back. Putting rows in order, or reading
+    /// them back, takes memory of its own, for which other buffers make room.
     pub fn seal(&mut self, id: OperatorId, seal: Seal) -> Result<(Full<'p>, Arc<Codec>), Failure> {
         // A buffer that no row came to is made only now.
         self.fill(id);
         let Filling { buffer, codec, .. } = self.fillings.remove(&id).expect("it was just made");
+        let wanted = self.arbitrator.limit() / 8;
+        contained(|| make_room(self.plan, &mut self.fillings, self.arbitrator, wanted))?;
         Ok((contained(|| buffer.seal(seal))?, codec))
     }
 

@@ -1,4 +1,5 @@
-//! Holds rows: a park gives them back in the order they came, an interleaving merge takes its inputs in turn.
+//! Holds rows: a park gives them back in the order they came, from disk as far as they don't fit the memory limit; an
+//! interleaving merge takes its inputs in turn.
 //!
 //! A seeded merge picks with SplitMix64, which starts from the seed: for each row it draws 64 bits, and takes them times
 //! the number of inputs that still have rows, divided by 2^64, as the position of the picked one among these, in the
@@ -12,10 +13,12 @@ use crate::exec::Failure;
 use crate::exec::batch::Batch;
 use crate::exec::memory::Charge;
 use crate::exec::rest::{Codec, Place, Rows};
+use crate::exec::spill::Spilled;
 use crate::plan::physical::{MergeOperator, Operator, ParkOperator};
 
 use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
 use super::merge::ColumnMap;
+use super::read_back::ReadBack;
 
 /// A park's two sides.
 pub(super) fn new_park<'p>(
@@ -64,12 +67,25 @@ struct Park<'p> {
     inputs: Vec<Vec<u32>>,
     /// How the inputs are interleaved; `None` for a park.
     mode: Option<MergeMode>,
+    /// The first rows of a park, if they are on disk.
+    spilled: Spilled<'p>,
 }
 
 impl<'p> Park<'p> {
     fn new(context: &BufferContext<'p>, consumer: usize, inputs: usize, mode: Option<MergeMode>) -> Self {
         let charge = Charge::new(context.arbitrator, consumer);
-        Self { operator: context.operator, charge, rows: Rows::default(), inputs: vec![Vec::new(); inputs], mode }
+        let spilled = Spilled::new(context.disk, consumer);
+        let (rows, inputs) = (Rows::default(), vec![Vec::new(); inputs]);
+        Self { operator: context.operator, charge, rows, inputs, mode, spilled }
+    }
+
+    /// Puts all rows of a park behind those that are on disk already: without a key they stay as they came.
+    fn spill_all(&mut self) -> Result<(), Failure> {
+        let rows = std::mem::take(&mut self.rows);
+        self.inputs[0].clear();
+        self.spilled.write(|writer| rows.iter().try_for_each(|row| writer.push(&[], row)))?;
+        self.charge.give_back(self.charge.held());
+        Ok(())
     }
 
     fn detail(&self) -> &'static str {
@@ -107,14 +123,35 @@ impl<'p> Park<'p> {
 
 impl<'p> Buffer<'p> for Park<'p> {
     fn take(&mut self, input: usize, collected: &mut Collected) -> Result<(), Failure> {
-        self.reserve(Rows::cost(&collected.packed) + size_of::<u32>() as u64)?;
+        let bytes = Rows::cost(&collected.packed) + size_of::<u32>() as u64;
+        let mut is_charged = self.charge.take(bytes).is_ok();
+        if !is_charged && self.mode.is_none() {
+            self.spill_all()?;
+            is_charged = self.charge.take(bytes).is_ok();
+        } else if !is_charged {
+            self.reserve(bytes)?;
+        }
         let rows = collected.chunk.offsets.len();
         let chunk = self.rows.push(std::mem::take(&mut collected.packed), rows);
         self.inputs[if self.mode.is_some() { input } else { 0 }].push(chunk);
-        Ok(())
+        // Without room even for these alone they stay a part of the working set, and go on to disk.
+        if is_charged { Ok(()) } else { self.spill_all() }
     }
 
-    fn seal(mut self: Box<Self>, _: Seal) -> Result<Full<'p>, Failure> {
+    fn spillable(&self) -> u64 {
+        if self.mode.is_none() { self.charge.held() } else { 0 }
+    }
+
+    fn spill(&mut self, _: u64) -> Result<(), Failure> {
+        self.spill_all()
+    }
+
+    fn seal(mut self: Box<Self>, Seal { most_resident, .. }: Seal) -> Result<Full<'p>, Failure> {
+        if self.mode.is_none() && !(self.spilled.is_empty() && self.charge.held() <= most_resident) {
+            self.spill_all()?;
+            let Self { operator, charge, spilled, .. } = *self;
+            return ReadBack::of(spilled, charge).map_err(|error| BufferContext::not_read_back(operator, error));
+        }
         let order = match self.mode {
             None => None,
             Some(mode) => {

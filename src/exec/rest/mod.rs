@@ -112,6 +112,18 @@ impl Rows {
         framed(&self.chunks[place.chunk() as usize][place.offset() as usize..])
     }
 
+    /// The bytes of all rows, without their lengths, in the order they arrived.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.chunks.iter().flat_map(|chunk| {
+            let mut rest: &[u8] = chunk;
+            std::iter::from_fn(move || {
+                let row = (!rest.is_empty()).then(|| framed(rest))?;
+                rest = &rest[HEAD + row.len()..];
+                Some(row)
+            })
+        })
+    }
+
     /// How many rows a chunk has.
     pub fn in_chunk(&self, chunk: u32) -> u64 {
         self.ends[chunk as usize] - self.before(chunk as usize)

@@ -20,7 +20,15 @@ pub struct Disk {
     writes: AtomicU64,
     reads: AtomicU64,
     /// For each memory consumer.
-    volumes: Vec<(AtomicU64, AtomicU64)>,
+    consumers: Vec<Consumer>,
+}
+
+/// What was spilled for one memory consumer.
+#[derive(Debug)]
+struct Consumer {
+    name: String,
+    raw: AtomicU64,
+    stored: AtomicU64,
 }
 
 /// What a memory consumer has spilled.
@@ -71,23 +79,25 @@ const FAN_IN: (u64, u64) = (2, 256);
 
 impl Disk {
     /// Spills to `folder`, sized for a memory limit of `limit` bytes: the frames of a merge take at most a quarter of it.
-    pub fn new(folder: PathBuf, limit: u64, consumers: usize, faults: DiskFaults) -> Self {
+    /// The memory consumers go by their position.
+    pub fn new(folder: PathBuf, limit: u64, consumers: impl IntoIterator<Item = String>, faults: DiskFaults) -> Self {
         let frame = (limit / 128).clamp(FRAME.0, FRAME.1);
         let fan_in = (limit / 4 / frame).clamp(FAN_IN.0, FAN_IN.1);
-        let volumes = (0..consumers).map(|_| <(AtomicU64, AtomicU64)>::default()).collect();
+        let consumer = |name| Consumer { name, raw: AtomicU64::new(0), stored: AtomicU64::new(0) };
+        let consumers = consumers.into_iter().map(consumer).collect();
         let (writes, reads) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { folder, frame: frame as usize, fan_in: fan_in as usize, faults, writes, reads, volumes }
+        Self { folder, frame: frame as usize, fan_in: fan_in as usize, faults, writes, reads, consumers }
     }
 
     /// What a memory consumer has spilled so far. Runs that were merged into longer ones count again.
     pub fn volume(&self, consumer: usize) -> Volume {
-        let (raw, stored) = &self.volumes[consumer];
+        let Consumer { raw, stored, .. } = &self.consumers[consumer];
         Volume { raw: raw.load(Ordering::Relaxed), stored: stored.load(Ordering::Relaxed) }
     }
 
     /// A new file without a name.
-    pub(super) fn create(&self) -> Result<File, Failure> {
-        tempfile::tempfile_in(&self.folder).map_err(|error| self.write_failure(0, &error))
+    pub(super) fn create(&self, consumer: usize) -> Result<File, Failure> {
+        tempfile::tempfile_in(&self.folder).map_err(|error| self.write_failure(consumer, 0, &error))
     }
 
     /// Bytes of records in a frame, before they are compressed.
@@ -100,17 +110,21 @@ impl Disk {
         self.fan_in
     }
 
-    /// Counts a write of a consumer; fails if it is the one that is to fail.
-    pub(super) fn writing(&self, consumer: usize, raw: usize, stored: usize) -> io::Result<()> {
-        let (all_raw, all_stored) = &self.volumes[consumer];
-        all_raw.fetch_add(raw as u64, Ordering::Relaxed);
-        all_stored.fetch_add(stored as u64, Ordering::Relaxed);
+    /// Asks before a write; fails if it is the one that is to fail.
+    pub(super) fn writing(&self) -> io::Result<()> {
         let number = Some(self.writes.fetch_add(1, Ordering::Relaxed) + 1);
         match number {
             _ if number == self.faults.write => Err(asked_for()),
             _ if number == self.faults.full => Err(io::ErrorKind::StorageFull.into()),
             _ => Ok(()),
         }
+    }
+
+    /// Counts what was written for a consumer.
+    pub(super) fn wrote(&self, consumer: usize, raw: usize, stored: usize) {
+        let consumer = &self.consumers[consumer];
+        consumer.raw.fetch_add(raw as u64, Ordering::Relaxed);
+        consumer.stored.fetch_add(stored as u64, Ordering::Relaxed);
     }
 
     /// Counts a read; fails if it is the one that is to fail, or tells what damages it.
@@ -120,27 +134,24 @@ impl Disk {
         if Some(number) == self.faults.read { Err(asked_for()) } else { Ok(damage.map(|(_, damage)| damage)) }
     }
 
-    /// `wanted` bytes could not be written.
-    pub(super) fn write_failure(&self, wanted: usize, error: &io::Error) -> Failure {
-        let folder = self.folder.display();
-        let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-        let written: u64 = self.volumes.iter().map(|(_, stored)| stored.load(Ordering::Relaxed)).sum();
-        let so_far = format!("this run has spilled {} there so far", size(written));
-        let diagnostic = match is_full {
-            true => Diagnostic::error(
+    /// `wanted` bytes of a consumer could not be written.
+    pub(super) fn write_failure(&self, consumer: usize, wanted: usize, error: &io::Error) -> Failure {
+        let (folder, wanted) = (self.folder.display(), size(wanted as u64));
+        let diagnostic = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Diagnostic::error(
                 Code::E321,
-                format!("the spill folder {folder} is full: {} more were to be written", size(wanted as u64)),
+                format!("the spill folder {folder} is full: {wanted} more were to be written"),
             )
-            .note(so_far)
             .help("make room there, name another folder with `--spill-dir`, or raise `memory.limit` to spill less"),
-            false => Diagnostic::error(
+            _ => Diagnostic::error(
                 Code::E320,
-                format!("{} could not be written to the spill folder {folder}: {error}", size(wanted as u64)),
+                format!("{wanted} could not be written to the spill folder {folder}: {error}"),
             )
-            .note(so_far)
             .help("name a folder that can be written to with `--spill-dir`, or raise `memory.limit` to spill less"),
         };
-        Failure::new(diagnostic, 4)
+        let written: u64 = self.consumers.iter().map(|consumer| consumer.stored.load(Ordering::Relaxed)).sum();
+        let (name, so_far) = (&self.consumers[consumer].name, size(written));
+        Failure::new(diagnostic.note(format!("{name} was spilling; this run has spilled {so_far} so far")), 4)
     }
 
     /// What was written can't be read back.

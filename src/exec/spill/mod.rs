@@ -83,7 +83,7 @@ impl<'p> Spilled<'p> {
     pub fn write(&mut self, fill: impl FnOnce(&mut RunWriter<'p>) -> Result<(), Failure>) -> Result<(), Failure> {
         let (file, start) = match self.runs.last() {
             Some(run) => (Arc::clone(&run.file), run.range.end),
-            None => (Arc::new(self.disk.create()?), 0),
+            None => (Arc::new(self.disk.create(self.consumer)?), 0),
         };
         let mut writer = RunWriter::new(self.disk, file, self.consumer, start);
         fill(&mut writer)?;

@@ -116,7 +116,7 @@ impl<'p> RunWriter<'p> {
         let raw: usize = parts.iter().map(|part| part.len()).sum();
         if u32::try_from(raw).is_err() {
             let error = io::Error::new(io::ErrorKind::FileTooLarge, "no row may be larger than 4 GiB");
-            return Err(self.disk.write_failure(raw, &error));
+            return Err(self.disk.write_failure(self.consumer, raw, &error));
         }
         let header = Header::of_plain(&parts).to_bytes();
         parts.insert(0, &header);
@@ -128,12 +128,13 @@ impl<'p> RunWriter<'p> {
     /// Writes a frame, header first, part by part; its records are `raw` bytes.
     fn write_frame(&mut self, raw: usize, parts: &[&[u8]]) -> Result<(), Failure> {
         let stored: usize = parts.iter().map(|part| part.len()).sum();
-        let written = self.disk.writing(self.consumer, raw, stored).and_then(|()| {
+        let written = self.disk.writing().and_then(|()| {
             let mut file = self.run.file.as_ref();
             file.seek(SeekFrom::Start(self.run.range.end))?;
             parts.iter().try_for_each(|part| file.write_all(part))
         });
-        written.map_err(|error| self.disk.write_failure(stored, &error))?;
+        written.map_err(|error| self.disk.write_failure(self.consumer, stored, &error))?;
+        self.disk.wrote(self.consumer, raw, stored);
         self.run.range.end += stored as u64;
         self.run.largest = self.run.largest.max(raw as u32);
         Ok(())

@@ -20,19 +20,43 @@ fn rows(count: usize) -> String {
     (0..count).fold("k,n\n".to_string(), |text, n| text + &format!("key number {},{n}\n", n * 7 % count))
 }
 
+const SORT: &str =
+    "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n";
+
+fn merge(mode: &str) -> String {
+    format!(
+        "  - {{ type: merge, name: both, inputs: [rows, rows], config: {{ mode: {mode} }} }}\n  \
+         - {{ type: sink, name: out, input: both, config: {{ type: csv, path: out.csv }} }}\n"
+    )
+}
+
+#[test]
+fn rows_that_do_not_fit_the_limit_wait_on_disk() {
+    for (rest, spills) in [(SORT.to_string(), "sort.__sink_out"), (merge("concat"), "park.both.2")] {
+        let mut expected = None;
+        for (limit, threads) in [(1 << 30, 1), (100 << 10, 1), (100 << 10, 4), (10 << 10, 2)] {
+            let mut lab = Lab::new(&[("in/a.csv", &rows(20_000))]);
+            (lab.options.threads, lab.options.block_size, lab.memory_limit) = (threads, 10_000, Some(limit));
+            let report = lab.run(&pipeline("", &rest)).expect("the run completes");
+            let out = lab.read("out.csv");
+            assert!(expected.get_or_insert_with(|| out.clone()) == &out, "{spills} {limit} {threads}");
+            let [consumer] = report.consumers.as_slice() else { panic!("{:?}", report.consumers) };
+            assert_eq!(consumer.name, spills);
+            assert_eq!(consumer.spilled.raw > 0, limit < 1 << 30);
+            assert!((1..=limit).contains(&consumer.peak_reserved), "{}", consumer.peak_reserved);
+            assert_eq!(lab.names(), ["in", "out.csv"], "nothing is left behind");
+        }
+    }
+}
+
 #[test]
 fn rows_that_do_not_fit_the_limit_stop_the_run() {
-    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n";
-    let merge = |mode: &str| {
-        format!(
-            "  - {{ type: merge, name: both, inputs: [rows, rows], config: {{ mode: {mode} }} }}\n  \
-             - {{ type: sink, name: out, input: both, config: {{ type: csv, path: out.csv }} }}\n"
-        )
-    };
+    let long = format!("k,n\n{},1\nb,2\n", "x".repeat(200_000));
     let mut messages = String::new();
-    for rest in [sink.to_string(), merge("concat"), merge("interleave")] {
+    let cases = [(SORT.to_string(), long.clone()), (merge("concat"), long), (merge("interleave"), rows(20_000))];
+    for (rest, text) in cases {
         for threads in [1, 4] {
-            let mut lab = Lab::new(&[("in/a.csv", &rows(20_000))]);
+            let mut lab = Lab::new(&[("in/a.csv", &text)]);
             (lab.options.threads, lab.options.block_size) = (threads, 10_000);
             let message = lab.failure(&pipeline("", &rest));
             assert_eq!(lab.names(), ["in"], "nothing is left behind");

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clinker::analysis;
+use clinker::analysis::hir::Backpressure;
 use clinker::diagnostics::render;
 use clinker::diagnostics::{Diagnostic, SourceMap};
 use clinker::driver;
@@ -18,6 +19,8 @@ pub struct Lab {
     pub options: Options,
     /// Most rows of a batch, in place of the pipeline's.
     pub batch_size: Option<usize>,
+    /// The memory limit, in place of the pipeline's; it may be below the size of the test program.
+    pub memory_limit: Option<u64>,
 }
 
 impl Lab {
@@ -33,7 +36,7 @@ impl Lab {
             disk_faults: Default::default(),
             block_size: exec::DEFAULT_BLOCK_SIZE,
         };
-        let lab = Self { folder, options, batch_size: None };
+        let lab = Self { folder, options, batch_size: None, memory_limit: None };
         files.iter().for_each(|(name, text)| lab.write(name, text));
         lab
     }
@@ -73,6 +76,9 @@ impl Lab {
             panic!("{}", render(&compilation.sources, &compilation.diagnostics.sorted()))
         };
         plan.settings.batch_size = self.batch_size.unwrap_or(plan.settings.batch_size);
+        if let Some(limit) = self.memory_limit {
+            (plan.settings.memory_limit, plan.settings.backpressure) = (limit, Backpressure::Spill);
+        }
         (plan, compilation.sources)
     }
 

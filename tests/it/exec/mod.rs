@@ -5,6 +5,7 @@ pub mod lab;
 mod buffers;
 mod cull;
 mod dead_letters;
+mod disk_failures;
 mod failures;
 mod inputs;
 mod order_keys;

@@ -1,0 +1,80 @@
+//! A disk that fails while a run spills stops the run, and leaves everything as it was.
+//!
+//! What spills is a row of the table: a pipeline, and what it reads.
+
+use clinker::diagnostics::Code;
+use clinker::exec::spill::DiskFaults;
+
+use super::lab::Lab;
+use crate::support::assert_snapshot;
+
+/// A pipeline that spills under a limit of a few kilobytes. It writes `out.csv`.
+struct Case {
+    name: &'static str,
+    nodes: &'static str,
+}
+
+const SETTINGS: &str = "pipeline: { name: failing }\nnodes:\n";
+const SOURCE: &str = "  - { type: source, name: rows, config: { type: csv, path: in.csv, \
+                      schema: [{ name: k, type: string }, { name: n, type: int }] } }\n";
+const CASES: [Case; 2] = [
+    Case {
+        name: "sort",
+        nodes: "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n",
+    },
+    Case {
+        name: "park",
+        nodes: "  - { type: merge, name: both, inputs: [rows, rows], config: { mode: concat } }\n  \
+                - { type: transform, name: next, input: both, config: { cxl: 'emit m = n + 1' } }\n  \
+                - { type: sink, name: out, input: next, config: { type: csv, path: out.csv } }\n",
+    },
+];
+
+/// Operations that fail, one in each run.
+const OPERATIONS: u64 = 200;
+const OLD: &str = "what an earlier run wrote\n";
+
+fn lab() -> Lab {
+    let text = (0..1500).fold("k,n\n".to_string(), |text, n| text + &format!("key {},{n}\n", n * 7 % 1500));
+    let mut lab = Lab::new(&[("in.csv", &text), ("out.csv", OLD), ("spilled/.keep", "")]);
+    (lab.memory_limit, lab.options.block_size) = (Some(12 << 10), 1500);
+    lab.options.spill_dir = Some(lab.path("spilled"));
+    lab
+}
+
+fn left_in_spill_folder(lab: &Lab) -> usize {
+    std::fs::read_dir(lab.path("spilled")).expect("the folder is there").count() - 1
+}
+
+#[test]
+fn a_disk_that_fails_stops_the_run_and_leaves_nothing_behind() {
+    let mut messages = String::new();
+    for Case { name, nodes } in CASES {
+        let (mut lab, pipeline) = (lab(), format!("{SETTINGS}{SOURCE}{nodes}"));
+        for (kind, code) in [("write", Code::E320), ("full", Code::E321), ("read", Code::E320)] {
+            let mut failed = 0;
+            for number in 1..=OPERATIONS {
+                let chosen = |other: &str| (kind == other).then_some(number);
+                let (write, full, read) = (chosen("write"), chosen("full"), chosen("read"));
+                lab.options.disk_faults = DiskFaults { write, full, read, damage: None };
+                match lab.run(&pipeline) {
+                    Ok(_) => break,
+                    Err(failure) => {
+                        assert_eq!(failure.exit_code, 4, "{name}: {kind} {number}");
+                        assert_eq!(failure.diagnostic.expect("a reason").code, code, "{name}: {kind} {number}");
+                    }
+                }
+                assert_eq!(lab.names(), ["in.csv", "out.csv", "spilled"], "{name}: {kind} {number}");
+                assert_eq!(lab.read("out.csv"), OLD, "{name}: {kind} {number}");
+                assert_eq!(left_in_spill_folder(&lab), 0, "{name}: {kind} {number}");
+                if number == 1 {
+                    messages += &format!("--- {name}: {kind}\n{}", lab.failure(&pipeline));
+                }
+                failed += 1;
+            }
+            assert!(failed > 20, "{name}: {failed} operations to {kind}");
+            lab.write("out.csv", OLD);
+        }
+    }
+    assert_snapshot("exec/disk_failures", &messages);
+}
