@@ -40,7 +40,8 @@ fn function(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 fn distinct_inside(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let found = scene.found().filter(|token| token.tok == Tok::Distinct && scene.in_arguments())?;
     Some(
-        error("`distinct` can't stand in a call", found.span).help("`distinct` is a statement: it drops repeated rows"),
+        error("`distinct` can't stand in a call", found.span)
+            .help("`distinct` is a statement: in a transform in front, it drops repeated rows"),
     )
 }
 
