@@ -26,6 +26,7 @@ Exit codes:
   2    done, and some rows are dead letters
   3    the data stopped the run
   4    reading, writing or decoding stopped the run
+  129  the terminal hung up
   130  interrupted
 Nothing is published unless the code is 0 or 2.";
 

@@ -1,11 +1,11 @@
 //! What a run shows while it goes on: a line with rows, bytes and rate on a terminal, and the warnings of rows.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
+use super::signals::Stop;
 use crate::diagnostics::render::{Format, render};
 use crate::diagnostics::{Diagnostic, SourceMap};
 use crate::exec::Observer;
@@ -16,14 +16,14 @@ const MOST_WARNINGS: u64 = 20;
 /// Follows a run for a person at a terminal.
 pub(super) struct Watcher<'a> {
     sources: &'a SourceMap,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     bar: ProgressBar,
     warnings: Option<AtomicU64>,
 }
 
 impl<'a> Watcher<'a> {
     /// A watcher that reports `stop`, draws progress if `progress`, and prints warnings if `warnings`.
-    pub(super) fn new(sources: &'a SourceMap, stop: Arc<AtomicBool>, progress: bool, warnings: bool) -> Self {
+    pub(super) fn new(sources: &'a SourceMap, stop: Stop, progress: bool, warnings: bool) -> Self {
         let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style("{spinner} {msg} rows  {bytes}  {bytes_per_sec}"));
@@ -55,7 +55,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_asked()
     }
 
     fn warning(&self, diagnostic: &Diagnostic) {

@@ -7,6 +7,7 @@ use std::thread;
 
 use super::args::{LogLevel, RunArgs};
 use super::progress::Watcher;
+use super::signals::Stop;
 use super::{DEAD_LETTERS, IO, OK, REFUSED, check, compile, output, signals, summary};
 use crate::diagnostics::{Diagnostics, SourceMap};
 use crate::driver::Compilation;
@@ -84,12 +85,12 @@ fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &O
     };
     let warnings = args.log_level >= LogLevel::Warn;
     let progress = output::on_terminal() && args.log_level >= LogLevel::Info;
-    let watcher = Watcher::new(sources, stop, progress, warnings);
+    let watcher = Watcher::new(sources, stop.clone(), progress, warnings);
     let outcome = exec::run(plan, options, &watcher);
     watcher.finish();
     match outcome {
         Ok(report) => completed(args, sources, &report, &options.base_dir),
-        Err(failure) => failed(sources, &failure),
+        Err(failure) => failed(sources, &failure, &stop),
     }
 }
 
@@ -102,15 +103,18 @@ fn completed(args: &RunArgs, sources: &SourceMap, report: &Report, base_dir: &Pa
     if report.dlq > 0 { DEAD_LETTERS } else { OK }
 }
 
-fn failed(sources: &SourceMap, failure: &Failure) -> u8 {
+fn failed(sources: &SourceMap, failure: &Failure, stop: &Stop) -> u8 {
     match &failure.diagnostic {
         Some(diagnostic) => {
             compile::show(sources, std::slice::from_ref(diagnostic.as_ref()), true);
             output::error_line("\nrun failed: nothing was published");
+            failure.exit_code
         }
-        None => output::error_line("run interrupted: nothing was published"),
+        None => {
+            output::error_line("run interrupted: nothing was published");
+            stop.exit_code()
+        }
     }
-    failure.exit_code
 }
 
 /// The files that a run would write, one a line.

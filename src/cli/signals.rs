@@ -1,25 +1,74 @@
-//! Ctrl-C and a polite kill stop a run between two blocks; a second one stops the process at once. The signal for a
-//! file above the size limit is caught, so that the write fails instead, as on a full disk.
+//! Ctrl-C, a polite kill and a terminal that hangs up stop a run between two blocks; a second such signal stops the
+//! process at once. The signal for a file above the size limit is caught, so that the write fails instead, as on a full
+//! disk.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// The exit code of an interrupted run.
-const INTERRUPTED: i32 = 130;
+/// The exit code of a run that was asked to stop.
+const INTERRUPTED: u8 = 130;
+/// The exit code of a run whose terminal went away.
+const HUNG_UP: u8 = 129;
 
-/// A flag that becomes true at the first signal.
-pub(super) fn watch() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    flag::register(libc::SIGXFSZ, Arc::default())?;
-    for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag false and goes on to set it, the second finds it true.
-        flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
+/// Whether the run is to stop.
+#[derive(Clone, Default)]
+pub(super) struct Stop {
+    asked: Arc<AtomicBool>,
+    hung_up: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// Whether a signal asked for it.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
     }
+
+    /// The exit code of a run that stopped for it.
+    pub(super) fn exit_code(&self) -> u8 {
+        if self.hung_up.load(Ordering::Relaxed) { HUNG_UP } else { INTERRUPTED }
+    }
+}
+
+/// Listens for signals from now on.
+pub(super) fn watch() -> io::Result<Stop> {
+    let stop = Stop::default();
+    listen(SIGINT, INTERRUPTED, &stop)?;
+    listen(SIGTERM, INTERRUPTED, &stop)?;
+    #[cfg(unix)]
+    listen_on_unix(&stop)?;
     Ok(stop)
+}
+
+fn listen(signal: i32, exit_code: u8, stop: &Stop) -> io::Result<()> {
+    // In this order: the first signal finds the flag false and goes on to set it, the second finds it true.
+    flag::register_conditional_shutdown(signal, exit_code.into(), Arc::clone(&stop.asked))?;
+    flag::register(signal, Arc::clone(&stop.asked))?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn listen_on_unix(stop: &Stop) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGXFSZ};
+    flag::register(SIGXFSZ, Arc::default())?;
+    if !is_ignored(SIGHUP) {
+        flag::register(SIGHUP, Arc::clone(&stop.hung_up))?;
+        listen(SIGHUP, HUNG_UP, stop)?;
+    }
+    Ok(())
+}
+
+/// Whether whoever started the process wants it to go on after a signal, as `nohup` does. Where the system doesn't
+/// tell, it counts as wanted: the signal then does what it does to any program.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let mask = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        u64::from_str_radix(line.trim(), 16).ok()
+    };
+    mask().is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -269,7 +269,7 @@ fn halfway(lab: &Lab) -> (Child, File) {
 
 #[test]
 fn a_signal_ends_a_run_between_two_blocks() {
-    for signal in ["-INT", "-TERM"] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 130), ("-HUP", 129)] {
         let lab = lab();
         let (child, mut pipe) = halfway(&lab);
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
@@ -277,7 +277,7 @@ fn a_signal_ends_a_run_between_two_blocks() {
         // The run looks up when it has a block; when it is over nobody reads any more.
         while pipe.write_all(&b"2\n".repeat(10_000)).is_ok() {}
         let output = child.wait_with_output().expect("a child");
-        assert_eq!(output.status.code(), Some(130), "{signal}");
+        assert_eq!(output.status.code(), Some(code), "{signal}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "run interrupted: nothing was published\n");
         for name in ["in.csv", "pipeline.yaml"] {
             std::fs::remove_file(lab.path(name)).expect("it is there");
@@ -285,6 +285,22 @@ fn a_signal_ends_a_run_between_two_blocks() {
         assert_eq!((lab.read("one.csv"), lab.read("two.csv")), ("old one\n".into(), "old two\n".into()));
         assert_eq!(lab.names(), ["one.csv", "two.csv"], "nothing hidden is left behind");
     }
+}
+
+#[test]
+fn a_run_may_outlive_its_terminal() {
+    let lab = lab();
+    std::fs::remove_file(lab.path("in.csv")).expect("it is there");
+    assert!(Command::new("mkfifo").arg(lab.path("in.csv")).status().expect("mkfifo runs").success());
+    let child = program(&lab, "trap '' HUP; exec \"$@\"").spawn().expect("sh runs");
+    let mut pipe = File::options().write(true).open(lab.path("in.csv")).expect("a pipe");
+    pipe.write_all(b"n\n1\n").expect("somebody reads");
+    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    pipe.write_all(b"2\n").expect("somebody still reads");
+    drop(pipe);
+    assert!(child.wait_with_output().expect("a child").status.success());
+    assert_eq!(lab.read("one.csv"), "n\n1\n2\n");
 }
 
 #[test]
