@@ -21,7 +21,7 @@ use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, Publis
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{MemoryConsumer, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
+use crate::plan::physical::{MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -132,9 +132,7 @@ fn shared<'p>(
         threads: options.threads.max(1),
         sinks: sinks.collect(),
         fillings: BTreeMap::new(),
-        turnstiles: BTreeMap::new(),
         skipped: BTreeSet::new(),
-        segments: 0,
         tracks_rows: plan.operators().any(|(_, operator)| operator.rest().is_some_and(|rest| rest.identity)),
     }
 }
@@ -196,16 +194,10 @@ impl<'p> Run<'p> {
         }
         let stages = self.verify_orders()?;
         let in_order = is_in_order(self.plan, &stages);
-        for (number, stage) in stages.iter().enumerate() {
+        stages.iter().try_for_each(|stage| {
             self.spool.begin_stage();
-            self.stage(stage, in_order)?;
-            // A set of keys is not needed behind the last stage that asks it.
-            let later = &stages[number + 1..];
-            self.shared
-                .turnstiles
-                .retain(|id, _| later.iter().any(|stage| stage.operators().any(|other| other == *id)));
-        }
-        Ok(())
+            self.stage(stage, in_order)
+        })
     }
 
     /// Proves declared orders. Gives the stages to run: without the sorts that are not needed.
@@ -311,7 +303,7 @@ impl<'p> Run<'p> {
             ok: done.ok + done.written.count(),
             written: outputs.sinks.iter().map(|(id, _)| counts(*id).rows_out).sum(),
             dlq: done.all_letters(),
-            nodes: plan.operators().map(|(id, operator)| node_report(operator.label(), counts(id))).collect(),
+            nodes: plan.operators().map(|(id, operator)| node_report(operator, counts(id))).collect(),
             outputs: sinks.chain(letters).collect(),
             bytes_read: done.progress.bytes,
             elapsed: Default::default(),
@@ -387,9 +379,11 @@ fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {
     PublishedFile { path: output.display().to_string(), rows, dead_letters }
 }
 
-fn node_report(label: String, counts: Counts) -> NodeReport {
-    let Counts { rows_in, rows_out, rejected, filtered, duplicates, warned } = counts;
-    NodeReport { label, rows_in, rows_out, rejected, filtered, duplicates, warned }
+fn node_report(operator: &Operator, counts: Counts) -> NodeReport {
+    let Counts { rows_in, rows_out, rejected, filtered, warned } = counts;
+    let is_distinct = matches!(operator.kind, OperatorKind::Distinct(_));
+    let duplicates = if is_distinct { rows_in - rejected - rows_out } else { 0 };
+    NodeReport { label: operator.label(), rows_in, rows_out, rejected, filtered, duplicates, warned }
 }
 
 /// Every file that a run writes.

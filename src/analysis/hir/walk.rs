@@ -3,6 +3,15 @@
 use super::{Expr, ExprKind, Statement};
 
 impl Statement {
+    /// Its own expressions, in order, to change them.
+    pub fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Statement::Let { value, .. } | Statement::Emit { value, .. } => vec![value],
+            Statement::Filter(value) | Statement::Discard(value) => vec![value],
+            Statement::Distinct { key, .. } => key.iter_mut().collect(),
+        }
+    }
+
     /// Its own expressions, in order.
     pub fn exprs(&self) -> Vec<&Expr> {
         match self {

@@ -40,10 +40,12 @@ impl LetterShape {
         let file = number.map(|file| &dead_letters.files[file]);
         let kind = &plan.operator(operator).kind;
         let stage = match kind {
-            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) => todo!(),
             OperatorKind::Source(_) => "source".to_string(),
             OperatorKind::Route(_) => "route_eval".to_string(),
-            OperatorKind::Transform(_) => format!("transform:{}", plan.operator(operator).name),
+            OperatorKind::Transform(_) | OperatorKind::Distinct(_) => {
+                format!("transform:{}", plan.operator(operator).node())
+            }
             OperatorKind::Cull(_) => format!("cull:{}", plan.operator(operator).name),
             OperatorKind::Merge(_)
             | OperatorKind::Sort(_)
@@ -103,7 +105,8 @@ impl LetterShape {
 
 fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
     match kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) => todo!(),
+        OperatorKind::Distinct(spec) => Some(&spec.schema),
         OperatorKind::Source(spec) => Some(&spec.schema),
         OperatorKind::Transform(spec) => Some(&spec.input),
         OperatorKind::Route(spec) => Some(&spec.schema),

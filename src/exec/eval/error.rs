@@ -37,13 +37,6 @@ pub enum Error {
     },
     /// A format made at run time that can't format.
     DateFormat(String),
-    /// A value of a type, or a NaN, where it has no meaning.
-    Mismatch {
-        /// What is wanted.
-        expected: &'static str,
-        /// What is there.
-        found: &'static str,
-    },
 }
 
 impl Error {
@@ -61,7 +54,6 @@ impl Error {
             }
             Error::Regex { pattern, reason } => format!("invalid regex '{pattern}': {reason}"),
             Error::DateFormat(format) => format!("invalid date format '{format}'"),
-            Error::Mismatch { expected, found } => format!("type mismatch: expected {expected}, got {found}"),
         }
     }
 

@@ -19,10 +19,8 @@ mod rows;
 mod transform;
 
 use crate::analysis::hir;
-use crate::exec::Failure;
-use crate::exec::batch::{Batch, Bitmap};
+use crate::exec::batch::Batch;
 use crate::exec::fault::Fault;
-use crate::exec::keys::Keys;
 
 pub use group::{Arguments, Rules};
 pub(in crate::exec) use operators::wide;
@@ -48,15 +46,6 @@ pub struct Constants {
     pub source_files: Vec<Vec<String>>,
 }
 
-/// Decides, for the whole run, which rows of a `distinct` are the first of their key. Blocks pass in order.
-pub trait DistinctGate {
-    /// Marks in the result which of the rows in `live` are the first with their key. `keys` has one encoded key for
-    /// each row of the batch; the keys of rows that are not live are unspecified.
-    ///
-    /// `statement` counts the transform's `distinct` statements from 0. The call waits for its turn.
-    fn admit(&mut self, statement: usize, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure>;
-}
-
 /// What a program did to a batch.
 #[derive(Debug)]
 pub struct Transformed {
@@ -66,8 +55,6 @@ pub struct Transformed {
     pub kept: Option<Vec<u32>>,
     /// Rows that a filter took out.
     pub filtered: usize,
-    /// Rows that `distinct` took out.
-    pub duplicates: usize,
     /// The failures, one for each failed row, ascending by row: its first error in statement order.
     pub faults: Vec<Fault>,
     /// `warn` validations that did not hold: row, and position among the validations.

@@ -5,18 +5,16 @@ use std::sync::Arc;
 
 use super::compile::compile;
 use super::datum::Datum;
-use super::error::{Error, Faults};
+use super::error::Faults;
 use super::frame::Frame;
 use super::live::Live;
 use super::node::Node;
-use super::{Constants, DistinctGate, Transformed};
+use super::{Constants, Transformed};
 use crate::analysis::hir::{self, ExprKind, OutputColumn};
 use crate::analysis::types::Kind;
 use crate::diagnostics::Span;
-use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column};
 use crate::exec::fault::{Fault, FaultKind};
-use crate::exec::keys::{Keys, NoKey};
 use crate::plan::physical::ColumnSet;
 
 /// A compiled transform. Shared by all workers.
@@ -48,7 +46,6 @@ enum Statement {
     Let(usize, Node),
     Emit(usize, Node, Arc<str>),
     Filter(Node),
-    Distinct(Vec<Node>, Span),
     Discard(Node),
 }
 
@@ -57,7 +54,6 @@ struct Progress<'a> {
     frame: Frame<'a>,
     live: Live,
     filtered: usize,
-    duplicates: usize,
     warned: Vec<(usize, usize)>,
 }
 
@@ -79,23 +75,22 @@ impl Transform {
         }
     }
 
-    /// Runs validations and program on a batch. Waits at `gate` for each `distinct`, which every batch passes.
-    pub fn run(&self, batch: &Batch, gate: &mut dyn DistinctGate) -> Result<Transformed, Failure> {
+    /// Runs validations and program on a batch.
+    pub fn run(&self, batch: &Batch) -> Transformed {
         let frame = Frame::new(batch, &self.constants, self.lets, self.emits.len());
         let (live, warned) = (Live::all(batch.rows), Vec::new());
-        let mut progress = Progress { frame, live, filtered: 0, duplicates: 0, warned };
+        let mut progress = Progress { frame, live, filtered: 0, warned };
         for (position, validation) in self.validations.iter().enumerate() {
             progress.validate(position, validation, batch);
         }
-        let mut distincts = 0;
         for statement in &self.statements {
-            progress.execute(statement, &mut distincts, gate)?;
+            progress.execute(statement);
         }
-        Ok(self.finish(progress, batch))
+        self.finish(progress, batch)
     }
 
     fn finish(&self, progress: Progress<'_>, batch: &Batch) -> Transformed {
-        let Progress { frame, live, filtered, duplicates, mut warned } = progress;
+        let Progress { frame, live, filtered, mut warned } = progress;
         warned.sort_unstable();
         let kept = (!live.is_all()).then(|| live.indices());
         let columns = self.output.iter().map(|column| {
@@ -112,7 +107,7 @@ impl Transform {
             None => (carried, origin.clone()),
         };
         let batch = Batch { rows: live.count(), columns, carried, origin };
-        Transformed { batch, kept, filtered, duplicates, faults: frame.faults.into_sorted(), warned }
+        Transformed { batch, kept, filtered, faults: frame.faults.into_sorted(), warned }
     }
 }
 
@@ -152,9 +147,7 @@ fn statement(entry: &hir::Statement, emits: &[hir::Slot], constants: &Constants)
             Statement::Emit(*slot, compile(value, constants), emits[*slot].name.as_str().into())
         }
         hir::Statement::Filter(predicate) => Statement::Filter(compile(predicate, constants)),
-        hir::Statement::Distinct { key, span } => {
-            Statement::Distinct(key.iter().map(|expr| compile(expr, constants)).collect(), *span)
-        }
+        hir::Statement::Distinct { .. } => unreachable!("a pass makes an operator of a distinct"),
         hir::Statement::Discard(value) => Statement::Discard(compile(value, constants)),
     }
 }
@@ -178,12 +171,7 @@ impl Progress<'_> {
         self.drop_failed();
     }
 
-    fn execute(
-        &mut self,
-        statement: &Statement,
-        distincts: &mut usize,
-        gate: &mut dyn DistinctGate,
-    ) -> Result<(), Failure> {
+    fn execute(&mut self, statement: &Statement) {
         let field = if let Statement::Emit(_, _, name) = statement { Some(name.clone()) } else { None };
         self.frame.faults.set_field(field);
         match statement {
@@ -199,36 +187,8 @@ impl Progress<'_> {
                 self.filtered += self.live.count() - kept.count();
                 self.live = kept;
             }
-            Statement::Distinct(key, span) => {
-                self.distinct(key, *span, *distincts, gate)?;
-                *distincts += 1;
-            }
         }
         self.drop_failed();
-        Ok(())
-    }
-
-    fn distinct(
-        &mut self,
-        key: &[Node],
-        span: Span,
-        statement: usize,
-        gate: &mut dyn DistinctGate,
-    ) -> Result<(), Failure> {
-        let rows = self.live.rows();
-        let columns: Vec<Column> =
-            key.iter().map(|node| self.frame.eval(node, &self.live).into_column(&node.kind, rows)).collect();
-        self.drop_failed();
-        let (keys, refused) = Keys::encode(&columns, &self.live.bits());
-        for NoKey { row, found, .. } in refused {
-            self.frame.faults.add(row, Error::Mismatch { expected: "a distinct key", found }, span);
-        }
-        self.drop_failed();
-        let first = gate.admit(statement, &keys, &self.live.bits())?;
-        let kept = self.live.and(&first);
-        self.duplicates += self.live.count() - kept.count();
-        self.live = kept;
-        Ok(())
     }
 
     /// Rows that failed are live no more.

@@ -55,8 +55,6 @@ pub(crate) struct Counts {
     pub rejected: u64,
     /// Rows that a filter took out.
     pub filtered: u64,
-    /// Rows that `distinct` took out.
-    pub duplicates: u64,
     /// `warn` validations that did not hold.
     pub warned: u64,
 }
@@ -114,7 +112,6 @@ impl Counts {
         self.rows_out += other.rows_out;
         self.rejected += other.rejected;
         self.filtered += other.filtered;
-        self.duplicates += other.duplicates;
         self.warned += other.warned;
     }
 }

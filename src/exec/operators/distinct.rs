@@ -1,176 +1,157 @@
-//! `distinct`: the set of keys seen so far, and the turnstile that lets blocks at it one after the other.
+//! Keeps the first row of each key.
+//!
+//! Workers turn a batch into resting rows and their keys with hashes. The finisher asks a table for each key, block after
+//! block, so that the first row in input order wins, and notes the places of the rows that are first.
 
-use std::collections::BTreeSet;
-use std::hash::BuildHasher;
-use std::sync::{Arc, Condvar, Mutex};
+use std::ops::Range;
+use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
+use crate::diagnostics::Span;
+use crate::exec::Failure;
+use crate::exec::batch::{Batch, Bitmap, Column};
+use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::keys::{GroupTable, KeyHasher, Keys, NoKey};
+use crate::exec::memory::Charge;
+use crate::exec::rest::{Codec, Place, Rows};
+use crate::plan::physical::{DistinctOperator, Operator};
 
-use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::batch::Bitmap;
-use crate::exec::eval::DistinctGate;
-use crate::exec::keys::{Arena, Keys};
-use crate::exec::memory::{Arbitrator, Charge, Exceeded};
-use crate::exec::{Failure, lock, wait};
+use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
 
-/// One `distinct` statement. The blocks of a segment pass in order, so that the first row in input order wins; segments
-/// that share it come one after the other.
-pub(crate) struct Turnstile<'p> {
-    name: &'p str,
+/// What messages call what a distinct holds.
+const DETAIL: &str = "distinct keys";
+
+/// A distinct's two sides.
+pub(super) fn new<'p>(
+    spec: &DistinctOperator,
+    context: &BufferContext<'p>,
+) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
+    let charge = || Charge::new(context.arbitrator, spec.rest.consumer);
+    let collector = DistinctCollector {
+        key: spec.key.clone(),
+        span: context.operator.span,
+        hasher: KeyHasher::default(),
+        codec: Arc::clone(&context.codec),
+    };
+    let buffer = Distinct {
+        operator: context.operator,
+        seen: GroupTable::new(charge()),
+        rows: Rows::default(),
+        first: Vec::new(),
+        charge: charge(),
+    };
+    (Arc::new(collector), Box::new(buffer))
+}
+
+/// The side that workers share.
+struct DistinctCollector {
+    key: Vec<usize>,
     span: Span,
-    state: Mutex<State<'p>>,
-    moved: Condvar,
+    hasher: KeyHasher,
+    codec: Arc<Codec>,
 }
 
-struct State<'p> {
-    /// The segment whose blocks pass.
-    segment: u64,
-    /// The block whose turn it is; all before it have left.
-    turn: u64,
-    /// Blocks that have left before their turn: they had nothing to ask.
-    left: BTreeSet<u64>,
-    seen: Seen<'p>,
-}
+/// What a block gives besides its rows: for each batch, the keys of its rows with their hashes.
+type Part = Vec<(Keys, Vec<u64>)>;
 
-impl<'p> Turnstile<'p> {
-    /// A turnstile before an empty set. `name` is what messages call it, `consumer` its place with the arbitrator.
-    pub fn new(name: &'p str, span: Span, consumer: usize, arbitrator: &'p Arbitrator) -> Self {
-        let seen = Seen::new(consumer, arbitrator);
-        let state = Mutex::new(State { segment: 0, turn: 0, left: BTreeSet::new(), seen });
-        Self { name, span, state, moved: Condvar::new() }
-    }
-
-    /// Lets `block` of a segment pass for good. It need not be its turn, and it may have left already.
-    pub fn leave(&self, segment: u64, block: u64) {
-        let mut state = lock(&self.state);
-        state.enter(segment);
-        state.leave(block);
-        drop(state);
-        self.moved.notify_all();
-    }
-
-    fn admit(&self, gate: &Gate<'_, 'p>, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure> {
-        let Gate { segment, block, last, .. } = *gate;
-        let mut state = lock(&self.state);
-        state.enter(segment);
-        while state.turn < block {
-            state = wait(&self.moved, state);
+impl Collector for DistinctCollector {
+    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+        let stored = |column: &usize| batch.columns[*column].clone().expect("pruning keeps the columns of a key");
+        let columns: Vec<Column> = self.key.iter().map(stored).collect();
+        let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
+        if refused.is_empty() {
+            self.add(batch, keys, out)?;
+            return Ok(Admitted::default());
         }
-        let mut first = vec![false; live.len()];
-        for row in live.set_indices() {
-            first[row] = state.seen.insert(keys.key(row)).map_err(|exceeded| self.failure(&exceeded))?;
+        let (mut failed, mut faults) = (vec![false; batch.rows], Vec::new());
+        for no_key in refused {
+            // A row fails once, for the first column that can't be a key.
+            if !std::mem::replace(&mut failed[no_key.row], true) {
+                faults.push(self.unkeyed(&no_key));
+            }
         }
-        if last {
-            state.leave(block);
-            drop(state);
-            self.moved.notify_all();
-        }
-        Ok(Bitmap::from(first))
-    }
-
-    fn failure(&self, exceeded: &Exceeded) -> Failure {
-        let Exceeded { used, limit, holders } = exceeded;
-        let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [distinct keys]", self.name);
-        let mut diagnostic = Diagnostic::error(Code::E310, message).label(self.span, "every key seen is kept");
-        for (name, held) in holders {
-            diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
-        }
-        let help = "raise `memory.limit` (or run with `--memory-limit`), or give `distinct` a shorter key";
-        Failure::new(diagnostic.help(help), 1)
+        faults.sort_by_key(|fault| fault.row);
+        let kept: Vec<u32> = (0..batch.rows as u32).filter(|row| !failed[*row as usize]).collect();
+        let good = batch.take(&kept);
+        let columns: Vec<Column> = columns.iter().map(|column| column.take(&kept)).collect();
+        let (keys, _) = Keys::encode(&columns, &Bitmap::new_set(good.rows));
+        self.add(&good, keys, out).map_err(|error| error.at(|row| kept[row] as usize))?;
+        Ok(Admitted { faults, ..Admitted::default() })
     }
 }
 
-impl State<'_> {
-    /// Makes ready for the blocks of another segment, if it is another. The set stays: it holds for the whole run.
-    fn enter(&mut self, segment: u64) {
-        if self.segment != segment {
-            (self.segment, self.turn) = (segment, 0);
-            self.left.clear();
-        }
+impl DistinctCollector {
+    fn unkeyed(&self, no_key: &NoKey) -> Fault {
+        let message = format!("type mismatch: expected a distinct key, got {}", no_key.found);
+        Fault { row: no_key.row, kind: FaultKind::TypeError, field: None, value: None, message, span: self.span }
     }
 
-    fn leave(&mut self, block: u64) {
-        if block >= self.turn {
-            self.left.insert(block);
-        }
-        while self.left.remove(&self.turn) {
-            self.turn += 1;
-        }
-    }
-}
-
-/// A block's way through the turnstiles of one transform.
-pub(crate) struct Gate<'a, 'p> {
-    /// Those of the transform, in statement order.
-    pub turnstiles: &'a [Arc<Turnstile<'p>>],
-    /// The number of the segment.
-    pub segment: u64,
-    /// The block.
-    pub block: u64,
-    /// Whether the block asks for the last time.
-    pub last: bool,
-}
-
-impl DistinctGate for Gate<'_, '_> {
-    fn admit(&mut self, statement: usize, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure> {
-        self.turnstiles[statement].admit(self, keys, live)
-    }
-}
-
-/// A set of keys. Every byte is reserved before it is taken.
-struct Seen<'p> {
-    table: HashTable<Entry>,
-    keys: Arena,
-    hasher: RandomState,
-    charge: Charge<'p>,
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    hash: u64,
-    key: u64,
-}
-
-impl<'p> Seen<'p> {
-    fn new(consumer: usize, arbitrator: &'p Arbitrator) -> Self {
-        let charge = Charge::new(arbitrator, consumer);
-        Self { table: HashTable::new(), keys: Arena::default(), hasher: RandomState::default(), charge }
-    }
-
-    /// Adds a key; true if it is new.
-    fn insert(&mut self, key: &[u8]) -> Result<bool, Exceeded> {
-        let hash = self.hasher.hash_one(key);
-        let known = |entry: &Entry| entry.hash == hash && self.keys.get(entry.key) == key;
-        if self.table.find(hash, known).is_some() {
-            return Ok(false);
-        }
-        if self.table.len() == self.table.capacity() {
-            self.grow()?;
-        }
-        if let Some(bytes) = self.keys.needs(key) {
-            self.charge.take(bytes as u64)?;
-        }
-        let entry = Entry { hash, key: self.keys.push(key) };
-        self.table.insert_unique(hash, entry, |entry| entry.hash);
-        Ok(true)
-    }
-
-    /// Doubles the table. While its entries move, both the old and the new one are held.
-    fn grow(&mut self) -> Result<(), Exceeded> {
-        let (old, rows) = (table_bytes(self.table.capacity()), (self.table.len() * 2).max(14));
-        self.charge.take(table_bytes(rows))?;
-        self.table.reserve(rows - self.table.len(), |entry| entry.hash);
-        self.charge.give_back(old);
+    fn add(&self, batch: &Batch, keys: Keys, out: &mut Collected) -> Result<(), CollectError> {
+        self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
+        let hashes = self.hasher.hash(&keys);
+        out.part::<Part>().push((keys, hashes));
         Ok(())
     }
 }
 
-/// Bytes of a table with room for `rows`: an entry and a control byte for each slot, at most 7 of 8 of them filled.
-fn table_bytes(rows: usize) -> u64 {
-    if rows == 0 {
-        return 0;
+/// A distinct while it is filled.
+struct Distinct<'p> {
+    operator: &'p Operator,
+    seen: GroupTable<'p>,
+    rows: Rows,
+    /// The places of the rows that are the first with their key.
+    first: Vec<Place>,
+    charge: Charge<'p>,
+}
+
+impl<'p> Buffer<'p> for Distinct<'p> {
+    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+        let operator = self.operator;
+        let refuse = |exceeded| BufferContext::does_not_fit(operator, DETAIL, &exceeded);
+        let mut is_first = Vec::with_capacity(collected.chunk.offsets.len());
+        for (keys, hashes) in collected.take_part::<Part>() {
+            let mut groups = Vec::new();
+            let mut next = self.seen.len();
+            self.seen.admit(&keys, &hashes, &mut groups).map_err(refuse)?;
+            for group in groups {
+                is_first.push(group as usize == next);
+                next += usize::from(group as usize == next);
+            }
+        }
+        let count = is_first.iter().filter(|first| **first).count();
+        if count == 0 {
+            return Ok(());
+        }
+        let bytes = Rows::cost(&collected.packed) + (count * size_of::<Place>()) as u64;
+        self.charge.take(bytes).map_err(refuse)?;
+        let chunk = self.rows.push(std::mem::take(&mut collected.packed), is_first.len());
+        let places = self.rows.chunk_places(chunk).zip(is_first);
+        self.first.extend(places.filter(|(_, first)| *first).map(|(place, _)| place));
+        Ok(())
     }
-    let slots = (rows * 8).div_ceil(7).next_power_of_two();
-    (slots * (size_of::<Entry>() + 1)) as u64
+
+    fn seal(self: Box<Self>, _: Seal) -> Result<Full<'p>, Failure> {
+        let Self { rows, first, charge, .. } = *self;
+        Ok(Full::resident(FirstRows { rows, first, _charge: charge }))
+    }
+}
+
+/// The first rows, in the order they arrived.
+struct FirstRows<'p> {
+    rows: Rows,
+    first: Vec<Place>,
+    _charge: Charge<'p>,
+}
+
+impl Drain for FirstRows<'_> {
+    fn ports(&self) -> Vec<u64> {
+        vec![self.first.len() as u64]
+    }
+
+    fn places(&self, _: usize, range: Range<u64>, out: &mut Vec<Place>) {
+        out.extend_from_slice(&self.first[range.start as usize..range.end as usize]);
+    }
+
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
 }

@@ -151,7 +151,7 @@ impl FaultText<'_> {
             FaultKind::TypeError => Code::E392,
             FaultKind::ValidationFailed => Code::E393,
         };
-        let name = &self.node.operator.name;
+        let name = self.node.operator.node();
         let place = match &self.node.operator.kind {
             OperatorKind::Route(_) => format!("in a condition of route `{name}`"),
             OperatorKind::Cull(_) => format!("in cull `{name}`"),
@@ -225,7 +225,8 @@ pub(super) fn warning(
 /// How often a `warn` validation did not hold in all.
 pub(crate) fn warning_total(operator: &Operator, validation: usize, count: u64) -> Diagnostic {
     let rows = if count == 1 { "1 row".to_string() } else { format!("{count} rows") };
-    let message = format!("transform `{}`: {rows} warned of: {}", operator.name, validation_text(operator, validation));
+    let message =
+        format!("transform `{}`: {rows} warned of: {}", operator.node(), validation_text(operator, validation));
     with_validation(Diagnostic::warning(Code::W393, message), operator, validation)
 }
 

@@ -18,7 +18,6 @@ mod unit;
 
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Drain, Full, Portion, Scan, Seal};
-pub(crate) use distinct::Turnstile;
 pub(crate) use fault_text::warning_total;
 pub(crate) use make_room::make_room;
 pub(crate) use pass::Pass;
@@ -28,7 +27,6 @@ pub(crate) use unit::{Mixed, Resting, Slice, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::analysis::hir::Statement;
 use crate::exec::Failure;
 use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
@@ -54,10 +52,6 @@ pub(crate) struct Tree<'p> {
     pub slots: Vec<Slot>,
     /// The inputs of the interleaving merges that take its rows.
     pub joins: Vec<Slot>,
-    /// One for each `distinct` statement.
-    pub turnstiles: Vec<Arc<Turnstile<'p>>>,
-    /// Its number in the run: turnstiles that it shares with other segments tell its blocks from theirs.
-    pub number: u64,
     /// Most rows of a batch.
     pub batch_size: u32,
     /// The memory limit, in bytes.
@@ -96,8 +90,8 @@ pub(crate) enum Action<'p> {
     Head,
     /// Hands rows on: a sort behind a source that is in order.
     Through,
-    /// Runs a program; the position of its first turnstile.
-    Transform(Box<eval::Transform>, usize),
+    /// Runs a program.
+    Transform(Box<eval::Transform>),
     /// Evaluates conditions.
     Route(Box<eval::Route>),
     /// Puts the columns of each input in their places.
@@ -138,14 +132,10 @@ pub(crate) struct Shared<'p> {
     pub sinks: BTreeMap<OperatorId, SinkColumns>,
     /// The buffers that are being filled.
     pub fillings: BTreeMap<OperatorId, Filling<'p>>,
-    /// The sets of `distinct` statements, by transform.
-    pub turnstiles: BTreeMap<OperatorId, Vec<Arc<Turnstile<'p>>>>,
     /// Sorts that rows pass through as they are.
     pub skipped: BTreeSet<OperatorId>,
     /// Whether rows are known by where they come from, beyond their segment.
     pub tracks_rows: bool,
-    /// How many segments were compiled.
-    pub segments: u64,
 }
 
 impl<'p> Shared<'p> {
@@ -174,6 +164,7 @@ impl<'p> Shared<'p> {
             OperatorKind::Park(spec) => park::new_park(spec, &context),
             OperatorKind::Merge(spec) => park::new_interleave(spec, &context),
             OperatorKind::Cull(spec) => cull::new(spec, &context),
+            OperatorKind::Distinct(spec) => distinct::new(spec, &context),
             _ => unreachable!("only a buffer is filled"),
         };
         Filling { collector, buffer, codec }
@@ -209,15 +200,12 @@ impl<'p> Tree<'p> {
     /// Compiles the operators of a segment. `sources` are those of the plan, in order.
     pub fn new(segment: &Segment, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> Self {
         let plan = shared.plan;
-        shared.segments += 1;
         let mut tree = Self {
             plan,
             nodes: Vec::new(),
             sinks: Vec::new(),
             slots: Vec::new(),
             joins: Vec::new(),
-            number: shared.segments,
-            turnstiles: Vec::new(),
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
             limit: shared.arbitrator.limit(),
             marks_rows: false,
@@ -254,17 +242,15 @@ impl<'p> Tree<'p> {
         shared: &mut Shared<'p>,
     ) -> Action<'p> {
         match &operator.kind {
-            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) => todo!(),
             OperatorKind::Source(_) => unreachable!("a source heads its segment"),
             _ if shared.skipped.contains(&id) => Action::Through,
             _ if operator.is_driver() => self.buffer(id, shared),
             OperatorKind::Transform(spec) => {
-                let first = self.turnstiles.len();
-                self.turnstiles.extend(turnstiles(id, operator, shared));
                 let own = spec.transform.batch_size.and_then(|rows| u32::try_from(rows).ok());
                 self.batch_size = self.batch_size.min(own.unwrap_or(u32::MAX)).max(1);
                 let program = eval::Transform::new(&spec.transform, &spec.stored, Arc::clone(&shared.constants));
-                Action::Transform(Box::new(program), first)
+                Action::Transform(Box::new(program))
             }
             OperatorKind::Route(spec) => {
                 Action::Route(Box::new(eval::Route::new(&spec.route, Arc::clone(&shared.constants))))
@@ -282,7 +268,7 @@ impl<'p> Tree<'p> {
                 Action::Sink(shared.encoder(id), self.sinks.len() - 1)
             }
             OperatorKind::Discard(_) => Action::Discard,
-            OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_) => {
+            OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Distinct(_) | OperatorKind::Park(_) => {
                 unreachable!("buffers drive stages")
             }
         }
@@ -334,24 +320,6 @@ fn route_above(plan: &PhysicalPlan, mut id: OperatorId) -> Option<&str> {
         }
         id = *producer;
     }
-}
-
-/// The turnstiles of a transform. They are made for the first segment that it is in.
-fn turnstiles<'p>(id: OperatorId, operator: &'p Operator, shared: &mut Shared<'p>) -> Vec<Arc<Turnstile<'p>>> {
-    let OperatorKind::Transform(spec) = &operator.kind else { return Vec::new() };
-    let (plan, arbitrator) = (shared.plan, shared.arbitrator);
-    let made = shared.turnstiles.entry(id).or_insert_with(|| {
-        let spans = spec.transform.statements.iter().filter_map(|statement| match statement {
-            Statement::Distinct { span, .. } => Some(*span),
-            _ => None,
-        });
-        let consumers = spec.distinct_consumers.iter();
-        let new = |(span, consumer): (_, &usize)| {
-            Arc::new(Turnstile::new(&plan.consumers[*consumer].name, span, *consumer, arbitrator))
-        };
-        spans.zip(consumers).map(new).collect()
-    });
-    made.clone()
 }
 
 /// For each port of `id`, the positions in the segment of the operators that read it, and over which input.

@@ -15,7 +15,6 @@ use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
 use super::buffer::{BufferContext, CollectError, Collector};
-use super::distinct::Gate;
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
 use super::{Action, BlockResult, Mixed, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
@@ -32,8 +31,6 @@ pub(crate) struct Pass<'a, 'p> {
     waiting: Vec<Waiting<'a>>,
     /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
-    /// Whether this is the block's last batch.
-    last: bool,
 }
 
 /// A batch, and who is still to take it: at least one.
@@ -54,7 +51,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         result.clear(tree, &unit);
         let letters = LetterWriter::default();
         let waiting = Vec::new();
-        let mut pass = Self { tree, sources, unit, result, letters, waiting, first: None, last: false };
+        let mut pass = Self { tree, sources, unit, result, letters, waiting, first: None };
         match unit {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
@@ -78,7 +75,6 @@ impl<'a, 'p> Pass<'a, 'p> {
         let mut start = 0;
         while start < rows && self.first.is_none() {
             let end = rows.min(start.saturating_add(self.tree.batch_size));
-            self.last = end == rows;
             step(self, start..end);
             while let Some((consumer, batch)) = self.next() {
                 self.take(consumer, batch);
@@ -192,7 +188,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         self.result.counts[at].rows_in += batch.rows as u64;
         let tree = self.tree;
         match &tree.nodes[at].action {
-            Action::Transform(program, turnstile) => self.transform(at, program, *turnstile, &batch),
+            Action::Transform(program) => self.transform(at, program, &batch),
             Action::Route(route) => self.route(at, route, &batch),
             Action::Merge(maps) => self.merge(at, &maps[input], batch),
             Action::Join(map, join) => self.result.handed[*join].push(map.apply(batch)),
@@ -232,17 +228,11 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
     }
 
-    fn transform(&mut self, at: usize, program: &eval::Transform, turnstile: usize, batch: &Batch) {
-        let turnstiles = &self.tree.turnstiles[turnstile..];
-        let mut gate = Gate { turnstiles, segment: self.tree.number, block: self.unit.index(), last: self.last };
-        let done = match program.run(batch, &mut gate) {
-            Ok(done) => done,
-            Err(failure) => return self.stop(u32::MAX, at, || failure),
-        };
+    fn transform(&mut self, at: usize, program: &eval::Transform, batch: &Batch) {
+        let done = program.run(batch);
         let counts = &mut self.result.counts[at];
         counts.rows_out += done.batch.rows as u64;
         counts.filtered += done.filtered as u64;
-        counts.duplicates += done.duplicates as u64;
         self.warn(at, batch, &done.warned);
         self.reject(at, batch, &done.faults);
         self.give(at, 0, done.batch);

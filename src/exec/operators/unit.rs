@@ -84,15 +84,6 @@ impl Mixed {
 }
 
 impl Unit<'_, '_> {
-    /// Its number in the segment, from 0.
-    pub fn index(&self) -> u64 {
-        match self {
-            Unit::Text { ticket, .. } => ticket.index,
-            Unit::Resting { slice, .. } => slice.index,
-            Unit::Mixed(mixed) => mixed.index,
-        }
-    }
-
     /// How many rows it has.
     pub fn rows(&self) -> usize {
         match self {

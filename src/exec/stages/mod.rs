@@ -2,8 +2,8 @@
 //!
 //! A worker takes the next block of a segment and carries it through the whole tree. Results go onto the board in block
 //! order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At most two
-//! blocks a worker are on their way. Nothing a block comes to depends on another block, except through
-//! [`crate::exec::operators::Turnstile`], which blocks pass in order; so output never depends on how threads meet.
+//! blocks a worker are on their way. Nothing a block comes to depends on another block, so output never depends on how
+//! threads meet.
 //!
 //! As a rule a stage has one segment. Where an interleaving merge takes rows in turn, the segments that bring them go on
 //! side by side, a few blocks at a time, and the rows that it took are the blocks of its own segment. Of several failures
@@ -163,9 +163,6 @@ impl<'p> Stage<'_, 'p> {
         if let Err(failure) = passed {
             job.result.fail(failure);
         }
-        // Whatever became of the block, those behind it must not wait for it.
-        let Tree { turnstiles, number, .. } = segment.tree;
-        turnstiles.iter().for_each(|turnstile| turnstile.leave(*number, task.index()));
         Some(task.index())
     }
 

@@ -11,8 +11,8 @@ use super::{Facts, estimate, order, steps, tree};
 use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::{
-    self, BufferClass, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan,
-    RestForm, RowIdentity as Identity, SinkOperator, SortPurpose,
+    self, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm,
+    RowIdentity as Identity, SinkOperator, SortPurpose,
 };
 
 /// Says everything about a plan that is printed.
@@ -68,13 +68,17 @@ fn node(plan: &PhysicalPlan, sources: &SourceMap, id: OperatorId, operator: &Ope
 
 /// How a pipeline file would refer to the port of an edge.
 fn reference(plan: &PhysicalPlan, producer: OperatorId, edge: &physical::Edge) -> String {
-    let name = &plan.operator(producer).name;
-    edge.port_name.as_ref().map_or_else(|| name.clone(), |port| format!("{name}.{port}"))
+    let producer = plan.operator(producer);
+    match &edge.port_name {
+        Some(port) => format!("{}.{port}", producer.name),
+        // A distinct has the name of its transform.
+        None if matches!(producer.kind, OperatorKind::Distinct(_)) => producer.label(),
+        None => producer.name.clone(),
+    }
 }
 
 fn about(operator: &Operator) -> Option<String> {
     match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => Some(format!("reads {}", matcher(&source.source.matcher))),
         OperatorKind::Sink(sink) => Some(format!("writes {}", sink.sink.path.0)),
         OperatorKind::Sort(sort) => Some(match sort.purpose {
@@ -84,10 +88,16 @@ fn about(operator: &Operator) -> Option<String> {
             SortPurpose::Sink => "the order that the output asks for".to_string(),
         }),
         OperatorKind::Park(park) => Some(park.reason.clone()),
-        OperatorKind::Transform(_)
-        | OperatorKind::Route(_)
+        OperatorKind::Transform(transform) => {
+            let is_rest = operator.name != transform.node;
+            is_rest.then(|| format!("what `{}` does behind a distinct", transform.node))
+        }
+        OperatorKind::Route(_)
         | OperatorKind::Merge(_)
         | OperatorKind::Cull(_)
+        | OperatorKind::Aggregate(_)
+        | OperatorKind::Reshape(_)
+        | OperatorKind::Distinct(_)
         | OperatorKind::Discard(_) => None,
     }
 }
@@ -119,6 +129,7 @@ fn row_identity(edge: &physical::Edge) -> RowIdentity {
         by: match edge.provenance.identity {
             Identity::Position => "position",
             Identity::Kept => "columns that the buffer above kept",
+            Identity::Group => "the number of its group",
         },
         used_for: edge.provenance.uses.iter().map(IdentityUse::to_string).collect(),
     }
@@ -141,17 +152,11 @@ fn buffer_edge(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Opti
 }
 
 fn node_properties(plan: &PhysicalPlan) -> Ordered<Properties> {
-    let operators = plan.operators().zip(order::orders(plan));
-    Ordered(operators.flat_map(|((id, operator), order)| properties(plan, id, operator, order)).collect())
+    let operators = plan.operators().zip(order::phrases(plan));
+    Ordered(operators.map(|((id, operator), order)| properties(plan, id, operator, order)).collect())
 }
 
-/// The properties of an operator, and behind them those of what it keeps.
-fn properties(
-    plan: &PhysicalPlan,
-    id: OperatorId,
-    operator: &Operator,
-    order: Option<String>,
-) -> Vec<(String, Properties)> {
+fn properties(plan: &PhysicalPlan, id: OperatorId, operator: &Operator, order: Option<String>) -> (String, Properties) {
     let rows = operator.rest().map(|rest| arbitration(&plan.consumers[rest.consumer]));
     let own = Properties {
         buffer: operator.buffer.to_string(),
@@ -163,22 +168,7 @@ fn properties(
         row_identity: plan.inputs(id).first().map(|(_, edge)| row_identity(edge)),
         arbitration: rows,
     };
-    let kept = plan.consumers.iter().filter(|consumer| consumer.operator == id && operator.rest().is_none());
-    let kept = kept.map(|consumer| (consumer.name.clone(), consumer_properties(consumer)));
-    [(operator.label(), own)].into_iter().chain(kept).collect()
-}
-
-fn consumer_properties(consumer: &MemoryConsumer) -> Properties {
-    Properties {
-        buffer: BufferClass::Materialized.to_string(),
-        why: consumer.reason.clone(),
-        columns: None,
-        order: Some("input order: the first row of each key passes".to_string()),
-        key: None,
-        at_rest: None,
-        row_identity: None,
-        arbitration: Some(arbitration(consumer)),
-    }
+    (operator.label(), own)
 }
 
 fn arbitration(consumer: &MemoryConsumer) -> Arbitration {
@@ -224,7 +214,7 @@ fn key_field(column: &str) -> Option<String> {
 
 fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<Columns> {
     let (verb, schema, kept, edges) = match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+        OperatorKind::Aggregate(aggregate) => ("stored", &aggregate.output, &aggregate.stored, plan.outputs(id)),
         OperatorKind::Source(source) => ("stored", &source.schema, &source.stored, plan.outputs(id)),
         OperatorKind::Transform(transform) => ("stored", &transform.output, &transform.stored, plan.outputs(id)),
         OperatorKind::Route(_) | OperatorKind::Sink(_) => {
@@ -232,9 +222,11 @@ fn columns(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<C
             ("read", &edge.schema, &edge.columns, plan.inputs(id))
         }
         OperatorKind::Merge(merge) => ("stored", &merge.output, &merge.stored, plan.outputs(id)),
-        OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_) => {
-            ("held", operator.output()?, &operator.rest()?.columns, plan.outputs(id))
-        }
+        OperatorKind::Sort(_)
+        | OperatorKind::Cull(_)
+        | OperatorKind::Reshape(_)
+        | OperatorKind::Distinct(_)
+        | OperatorKind::Park(_) => ("held", operator.output()?, &operator.rest()?.columns, plan.outputs(id)),
         OperatorKind::Discard(_) => return None,
     };
     let (mut left_out, mut for_dead_letters) = (ColumnSet::all(kept.width()), kept.clone());
@@ -289,7 +281,8 @@ fn storage_summary(plan: &PhysicalPlan) -> StorageSummary {
 fn error_handling(plan: &PhysicalPlan) -> ErrorHandling {
     let letters = &plan.dead_letters;
     let source_rate = |id: &OperatorId| letters.source_rates.iter().find(|(source, _)| source == id);
-    let per_source = letters.routes.iter().map(|(source, file)| SourcePolicy {
+    let is_source = |(id, _): &&(OperatorId, _)| matches!(plan.operator(*id).kind, OperatorKind::Source(_));
+    let per_source = letters.routes.iter().filter(is_source).map(|(source, file)| SourcePolicy {
         source: plan.operator(*source).name.clone(),
         path: file.map(|file| letters.files[file].path.0.clone()),
         max_rate: source_rate(source).map(|(_, rate)| self::rate(rate)),

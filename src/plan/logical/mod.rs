@@ -52,7 +52,7 @@ pub struct Place {
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Where the name stands; for a distinct, the statement.
     pub span: Span,
     /// Its place in the file.
     pub place: Place,
@@ -108,11 +108,16 @@ pub struct Sort {
 pub struct Distinct {
     /// The columns that make the key, by position.
     pub key: Vec<usize>,
-    /// What messages and plans call it: the transform whose statement it is.
+    /// The transform whose statement it is.
     pub transform: String,
 }
 
 impl NodeKind {
+    /// Whether its rows are new: no rows of what it reads.
+    pub fn makes_rows(&self) -> bool {
+        matches!(self, NodeKind::Source(_) | NodeKind::Aggregate(_))
+    }
+
     /// What a plan calls it; a sink is an `output` whichever way it was written.
     pub fn name(&self) -> &'static str {
         match self {
@@ -288,23 +293,46 @@ impl LogicalPlan {
         }
     }
 
-    /// The sources that the rows of the node called `name` come from, in file order.
-    pub fn sources(&self, name: &str) -> Vec<&Node> {
-        self.sources_over(name, |_| true)
+    /// What made the rows that the node called `name` reads, in file order: sources and aggregates.
+    pub fn makers(&self, name: &str) -> Vec<&Node> {
+        self.makers_over(name, |_| true)
     }
 
     /// Those of them whose rows come over edges that all pass `test`.
-    pub fn sources_over(&self, name: &str, test: impl Fn(&Edge) -> bool) -> Vec<&Node> {
-        let mut seen = BTreeSet::from([self.by_name[name]]);
-        let mut waiting = vec![self.by_name[name]];
+    pub fn makers_over(&self, name: &str, test: impl Fn(&Edge) -> bool) -> Vec<&Node> {
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![self.by_name[name]]);
         while let Some(index) = waiting.pop() {
             let inputs = self.graph.edges_directed(index, Direction::Incoming).filter(|edge| test(edge.weight()));
-            waiting.extend(inputs.map(|edge| edge.source()).filter(|producer| seen.insert(*producer)));
+            let above = inputs.map(|edge| edge.source()).filter(|producer| seen.insert(*producer));
+            waiting.extend(above.filter(|producer| !self.graph[*producer].kind.makes_rows()));
         }
-        let mut sources: Vec<&Node> = seen.into_iter().map(|index| &self.graph[index]).collect();
-        sources.retain(|node| matches!(node.kind, NodeKind::Source(_)));
-        sources.sort_by_key(|node| node.place);
-        sources
+        let mut makers: Vec<&Node> = seen.into_iter().map(|index| &self.graph[index]).collect();
+        makers.retain(|node| node.kind.makes_rows());
+        makers.sort_by_key(|node| node.place);
+        makers
+    }
+
+    /// Puts a chain of nodes in place of the node called `name`, which reads one port and offers one: the first reads
+    /// what it read, each of the others the one in front of it, and the readers of `name` the last, whose port has the
+    /// same schema.
+    pub fn put_in_place(&mut self, name: &str, chain: Vec<Node>) {
+        let index = self.by_name.remove(name).expect("the node is there");
+        let input = self.graph.edges_directed(index, Direction::Incoming).next();
+        let (mut from, mut edge) =
+            input.map(|edge| (edge.source(), edge.weight().clone())).expect("the node reads a port");
+        let readers = self.graph.edges_directed(index, Direction::Outgoing);
+        let readers: Vec<_> = readers.map(|edge| (edge.target(), edge.weight().clone())).collect();
+        self.graph.remove_node(index);
+        for node in chain {
+            let (name, offered) = (node.name.clone(), node.ports[0].schema.clone());
+            self.add(node);
+            let to = self.by_name[&name];
+            self.graph.add_edge(from, to, edge);
+            (from, edge) = (to, Edge::whole(0, PortRef::Position(0), offered));
+        }
+        for (reader, edge) in readers {
+            self.graph.add_edge(from, reader, edge);
+        }
     }
 
     /// Adds a node that reads `port` of the node called `producer` in place of all who read it so far; they read the

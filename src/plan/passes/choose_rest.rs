@@ -4,22 +4,46 @@
 //! After: each buffer says which columns it keeps, whether undeclared fields, and in which form. Where nothing but sinks
 //! that write the same bytes reads it, a row rests as those bytes; it is encoded once, while its batch is hot. Else it
 //! rests in an encoding that decodes back to columns.
+//!
+//! Where bad rows are dead letters, a group of a cull or a reshape that fails becomes dead letters as a whole, and no
+//! text is at hand then. If one can fail, its rows rest as columns, with all that dead letters show.
 
+use super::{expr, lineage};
 use crate::analysis::hir::SinkColumnSource;
 use crate::analysis::types::Kind;
 use crate::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan, RestForm, SinkOperator};
 
 /// Runs the pass.
 pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
+    let makers = lineage::Makers::of(&plan);
     let buffers: Vec<OperatorId> =
         plan.operators().filter(|(_, operator)| operator.rest().is_some()).map(|(id, _)| id).collect();
     for id in buffers {
-        let (columns, carries) = read_below(&plan, id);
-        let form = form(&plan, id);
+        let shows_groups = plan.dead_letters.continue_on_error && group_can_fail(&plan.operator(id).kind);
+        let (mut columns, carries) = read_below(&plan, id);
+        if shows_groups && makers.shows_records(&plan, id) {
+            let (_, input) = plan.inputs(id).into_iter().next().expect("a cull or a reshape reads a port");
+            columns.union(&lineage::shown(&input.schema));
+        }
+        let form = if shows_groups { RestForm::Row } else { form(&plan, id) };
+        match &mut plan.operator_mut(id).kind {
+            OperatorKind::Cull(cull) => cull.shows_groups = shows_groups,
+            OperatorKind::Reshape(reshape) => reshape.shows_groups = shows_groups,
+            _ => {}
+        }
         let rest = plan.operator_mut(id).rest_mut().expect("only buffers were kept");
         (rest.form, rest.columns, rest.carries) = (form, columns, carries);
     }
     plan
+}
+
+/// Whether the operator puts rows aside in groups, and one of these can fail.
+fn group_can_fail(kind: &OperatorKind) -> bool {
+    match kind {
+        OperatorKind::Cull(cull) => expr::cull_group_can_fail(&cull.cull),
+        OperatorKind::Reshape(reshape) => expr::reshape_group_can_fail(&reshape.reshape),
+        _ => false,
+    }
 }
 
 /// What the consumers of all ports need: columns, and whether undeclared fields.

@@ -1,46 +1,76 @@
 //! Chooses how each operator does its work.
 //!
 //! Before: operators say what they do.
-//! After: each also says how, as a phrase that `--explain` prints.
+//! After: each also says how, as a phrase that `--explain` prints. An aggregate streams or hashes; what streams is no
+//! buffer.
+//!
+//! An aggregate streams where the rows of a group are proven to come side by side, unless they carry a correlation key:
+//! then a group that fails takes others with it. Both ways give the same rows in the same order.
 
-use super::expr;
-use crate::analysis::hir::{Format, MergeMode, Schema, SortKey, Transform};
+use super::orders::{self, Order};
+use crate::analysis::hir::{AggregateStrategy, Format, MergeMode, Schema, SortKey};
+use crate::analysis::orders::covers;
 use crate::plan::physical::{
-    Operator, OperatorId, OperatorKind, PhysicalPlan, RouteOperator, SortOperator, SortPurpose,
+    AggregateOperator, Operator, OperatorId, OperatorKind, PhysicalPlan, RouteOperator, SortOperator, SortPurpose,
 };
 
 /// Runs the pass.
 pub fn choose_strategies(mut plan: PhysicalPlan) -> PhysicalPlan {
+    let orders = orders::orders(&plan);
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids {
-        let strategy = strategy(plan.operator(id));
-        plan.operator_mut(id).strategy = strategy;
+        let above = plan.inputs(id).first().map(|(producer, _)| orders[producer.0 as usize].clone());
+        let operator = plan.operator_mut(id);
+        if let (OperatorKind::Aggregate(aggregate), Some(order)) = (&mut operator.kind, above)
+            && streams(aggregate, &order)
+        {
+            (aggregate.streams, aggregate.rest) = (true, None);
+        }
+        operator.strategy = strategy(operator);
     }
     plan
 }
 
+fn streams(aggregate: &AggregateOperator, order: &Order) -> bool {
+    let aggregation = &aggregate.aggregation;
+    let is_wanted = match aggregation.strategy {
+        AggregateStrategy::Hash => false,
+        AggregateStrategy::Streaming => true,
+        // The one group of a whole input ends with it.
+        AggregateStrategy::Auto => aggregation.key > 0,
+    };
+    is_wanted && covers(&order.keys, aggregation) && aggregate.input.keys().next().is_none()
+}
+
 fn strategy(operator: &Operator) -> String {
     match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => format!("{} blocks", format_name(source.source.format)),
-        OperatorKind::Transform(transform) => transform_strategy(&transform.transform),
+        OperatorKind::Transform(_) => "a column at a time".to_string(),
         OperatorKind::Route(route) => route_strategy(route),
         OperatorKind::Sink(sink) => format!("{}, encoded block by block", format_name(sink.sink.format)),
         OperatorKind::Merge(merge) => merge_strategy(merge.merge.mode),
         OperatorKind::Sort(sort) => sort_strategy(sort),
         OperatorKind::Cull(cull) => {
-            format!("hash groups of {}, in memory", partition(&cull.partition_names, cull.cull.hidden_keys.len()))
+            format!("hash groups of {}", partition(&cull.partition_names, cull.cull.hidden_keys.len()))
         }
-        OperatorKind::Park(_) => "rows in order, in memory".to_string(),
+        OperatorKind::Aggregate(aggregate) => aggregate_strategy(aggregate),
+        OperatorKind::Reshape(reshape) => {
+            format!("hash groups of {}", partition(&reshape.partition_names, reshape.reshape.hidden_keys.len()))
+        }
+        OperatorKind::Distinct(distinct) => {
+            let names = distinct.key.iter().map(|column| distinct.schema.columns[*column].name.as_str());
+            format!("a hash table of {}", names.collect::<Vec<_>>().join(", "))
+        }
+        OperatorKind::Park(_) => "rows in order".to_string(),
         OperatorKind::Discard(_) => "counts rows".to_string(),
     }
 }
 
-fn transform_strategy(transform: &Transform) -> String {
-    match expr::distinct_keys(transform).count() {
-        0 => "a column at a time".to_string(),
-        _ => "a column at a time, distinct by a hash set in memory".to_string(),
-    }
+fn aggregate_strategy(aggregate: &AggregateOperator) -> String {
+    let key = &aggregate.aggregation.grouped.columns[..aggregate.aggregation.key];
+    let names: Vec<String> = key.iter().filter(|column| !column.hidden).map(|column| column.name.clone()).collect();
+    let groups = partition(&names, key.len() - names.len());
+    if aggregate.streams { format!("one group of {groups} at a time") } else { format!("hash groups of {groups}") }
 }
 
 fn route_strategy(route: &RouteOperator) -> String {
@@ -64,11 +94,11 @@ fn sort_strategy(sort: &SortOperator) -> String {
         columns => format!(", rows with a null in {} are dropped", columns.join(" or ")),
     };
     let how = match sort.purpose {
-        SortPurpose::Repair => "only if a file breaks this order: stable, in memory",
-        SortPurpose::CorrelationKey | SortPurpose::MergeFiles | SortPurpose::Sink => "stable, in memory",
+        SortPurpose::Repair => "only if a file breaks this order: stable",
+        SortPurpose::CorrelationKey | SortPurpose::MergeFiles | SortPurpose::Sink => "stable",
     };
     match keys.as_str() {
-        "" => format!("in memory{dropped}"),
+        "" => dropped.trim_start_matches(", ").to_string(),
         _ => format!("{keys}{dropped}; {how}"),
     }
 }

@@ -1,15 +1,13 @@
 //! Gives every operator a buffer class, and every state that grows with the input a memory consumer.
 //!
 //! Before: operators have strategies and stages.
-//! After: each operator has its class with a reason, and each buffer, each cull's groups and each `distinct` statement
-//! a consumer. This is the only classifier: `--explain` prints what it says, and the run takes its consumers from it.
+//! After: each operator has its class with a reason, and each buffer, and what it decides on, a consumer. This is the
+//! only classifier: `--explain` prints what it says, and the run takes its consumers from it.
 //!
-//! A buffer holds its whole input. Every other operator hands a batch on before it takes the next, so it streams,
+//! A buffer holds its whole input, or a state for each group of it. Every other operator hands a batch on before it takes the next, so it streams,
 //! unless a port of it is parked: then its output is held as a whole. Several consumers of one port are branches of one
 //! stage and take each batch in turn, so a port needs no buffer for them.
 
-use super::expr;
-use crate::analysis::hir::Expr;
 use crate::plan::physical::{
     BufferClass, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, SortPurpose,
 };
@@ -17,14 +15,14 @@ use crate::plan::physical::{
 /// Where what waits between stages stands among those that are asked to spill: nothing is cheaper.
 const HAND_OFF_PRIORITY: u8 = 0;
 
-/// Where a cull's rows stand.
-const CULL_PRIORITY: u8 = 15;
+/// Where the rows of groups stand: a cull's, a reshape's.
+const GROUPED_PRIORITY: u8 = 15;
 
 /// Where a sort's rows stand.
 const SORT_PRIORITY: u8 = 20;
 
-/// Where `distinct` stands among those that are asked to spill: behind all that spill more cheaply.
-const DISTINCT_PRIORITY: u8 = 30;
+/// Where tables stand whose every entry may be asked for again: an aggregate's groups, the keys of a `distinct`.
+const TABLE_PRIORITY: u8 = 30;
 
 /// Where what can't spill at all stands.
 const LAST_PRIORITY: u8 = u8::MAX;
@@ -39,20 +37,21 @@ pub fn classify_buffers(mut plan: PhysicalPlan) -> PhysicalPlan {
         let operator = plan.operator_mut(id);
         operator.buffer = class;
         operator.buffer_reason = reason;
-        charge(operator, first, consumers.len());
+        charge(operator, first);
         plan.consumers.extend(consumers);
     }
     plan
 }
 
 /// Tells an operator which consumers its state is charged to: those from `first` on.
-fn charge(operator: &mut Operator, first: usize, count: usize) {
+fn charge(operator: &mut Operator, first: usize) {
     if let Some(rest) = operator.rest_mut() {
         rest.consumer = first;
     }
     match &mut operator.kind {
-        OperatorKind::Transform(transform) => transform.distinct_consumers = (first..first + count).collect(),
         OperatorKind::Cull(cull) => cull.decision_consumer = first + 1,
+        OperatorKind::Reshape(reshape) => reshape.group_consumer = first + 1,
+        OperatorKind::Aggregate(aggregate) if aggregate.streams => aggregate.group_consumer = first,
         _ => {}
     }
 }
@@ -82,6 +81,9 @@ fn holding_reason(operator: &Operator) -> String {
             _ => "holds all rows: the last one may come first".to_string(),
         },
         OperatorKind::Cull(_) => "holds all rows: the last one may decide its group".to_string(),
+        OperatorKind::Reshape(_) => "holds all rows: the last one may belong to any group".to_string(),
+        OperatorKind::Aggregate(_) => "holds every group: the last row may belong to any of them".to_string(),
+        OperatorKind::Distinct(_) => "holds the first row of each key until all rows are in".to_string(),
         OperatorKind::Park(park) => format!("holds all rows: {}", park.reason),
         _ => "holds all rows: each waits for its turn among the inputs".to_string(),
     }
@@ -89,14 +91,18 @@ fn holding_reason(operator: &Operator) -> String {
 
 fn streaming_reason(operator: &Operator, consumers: usize) -> String {
     let reason = match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+        OperatorKind::Aggregate(_) => "a group is handed on when the next one begins",
         OperatorKind::Source(_) => "a block is cut, typed and handed on",
         OperatorKind::Transform(_) => "a batch is computed and handed on",
         OperatorKind::Route(_) => "a batch is split and handed on",
         OperatorKind::Sink(_) => "a batch is encoded and written when its turn comes",
         OperatorKind::Merge(_) => "a batch is handed on; the inputs come one after the other",
         OperatorKind::Discard(_) => "a batch is counted and dropped",
-        OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_) => "a batch is kept",
+        OperatorKind::Sort(_)
+        | OperatorKind::Cull(_)
+        | OperatorKind::Reshape(_)
+        | OperatorKind::Distinct(_)
+        | OperatorKind::Park(_) => "a batch is kept",
     };
     match (&operator.kind, consumers) {
         (OperatorKind::Source(_) | OperatorKind::Transform(_) | OperatorKind::Merge(_), 2..) => {
@@ -108,45 +114,36 @@ fn streaming_reason(operator: &Operator, consumers: usize) -> String {
 
 /// Who is charged for what an operator holds: its rows first.
 fn consumers(id: OperatorId, operator: &Operator) -> Vec<MemoryConsumer> {
-    let holds = |name: String, priority: u8, reason: &str| MemoryConsumer {
+    let consumer = |name: String, priority: u8, reason: &str| MemoryConsumer {
         name,
         operator: id,
         priority,
-        spills: false,
+        spills: priority != LAST_PRIORITY,
         reason: reason.to_string(),
     };
-    let label = operator.label();
+    let rows = |priority: u8, reason: &str| consumer(operator.label(), priority, reason);
+    let decided_on = |of: &str, reason: &str| consumer(format!("{} ({of})", operator.label()), LAST_PRIORITY, reason);
     match &operator.kind {
-        OperatorKind::Sort(_) => vec![holds(label, SORT_PRIORITY, "holds every row, and its keys, until all are in")],
+        OperatorKind::Sort(_) => vec![rows(SORT_PRIORITY, "holds every row, and its keys, until all are in")],
         OperatorKind::Cull(_) => vec![
-            holds(label.clone(), CULL_PRIORITY, "holds every row until all are in"),
-            holds(format!("{label} (groups)"), LAST_PRIORITY, "holds each group's key and aggregates"),
+            rows(GROUPED_PRIORITY, "holds every row until all are in"),
+            decided_on("groups", "holds each group's key and aggregates"),
         ],
-        OperatorKind::Park(_) => vec![holds(label, HAND_OFF_PRIORITY, "holds every row until its turn comes")],
-        OperatorKind::Merge(merge) if merge.rest.is_some() => {
-            vec![holds(label, HAND_OFF_PRIORITY, "holds every row of every input until all are in")]
+        OperatorKind::Reshape(_) => vec![
+            rows(GROUPED_PRIORITY, "holds every row until all are in"),
+            decided_on("groups", "holds each group's key"),
+        ],
+        OperatorKind::Aggregate(aggregate) if aggregate.streams => {
+            vec![decided_on("group", "holds the aggregates of the group in hand")]
         }
-        _ => distinct_consumers(id, operator),
-    }
-}
-
-fn distinct_consumers(id: OperatorId, operator: &Operator) -> Vec<MemoryConsumer> {
-    let OperatorKind::Transform(transform) = &operator.kind else { return Vec::new() };
-    let keys = expr::distinct_keys(&transform.transform);
-    keys.enumerate().map(|(position, key)| distinct_consumer(id, operator, position, key)).collect()
-}
-
-fn distinct_consumer(id: OperatorId, operator: &Operator, position: usize, key: &[Expr]) -> MemoryConsumer {
-    let name = match position {
-        0 => format!("distinct.{}", operator.name),
-        _ => format!("distinct.{}.{}", operator.name, position + 1),
-    };
-    let parts = if key.len() == 1 { "1 column".to_string() } else { format!("{} columns", key.len()) };
-    MemoryConsumer {
-        name,
-        operator: id,
-        priority: DISTINCT_PRIORITY,
-        spills: false,
-        reason: format!("holds each different key of {parts} until the run ends"),
+        OperatorKind::Aggregate(_) => vec![rows(TABLE_PRIORITY, "holds each group's key and aggregates")],
+        OperatorKind::Distinct(_) => {
+            vec![rows(TABLE_PRIORITY, "holds each different key, and its first row, until all are in")]
+        }
+        OperatorKind::Park(_) => vec![rows(HAND_OFF_PRIORITY, "holds every row until its turn comes")],
+        OperatorKind::Merge(merge) if merge.rest.is_some() => {
+            vec![rows(HAND_OFF_PRIORITY, "holds every row of every input until all are in")]
+        }
+        _ => Vec::new(),
     }
 }

@@ -58,7 +58,7 @@ fn park(merge: &Operator, edge: &Edge, reason: &str) -> Operator {
         }),
         buffer: BufferClass::Materialized,
         buffer_reason: String::new(),
-        strategy: "rows in order, in memory".to_string(),
+        strategy: "rows in order".to_string(),
     }
 }
 

@@ -1,7 +1,10 @@
 //! What passes ask of typed expressions: which columns one reads, and whether it can fail on a row.
 
 use crate::analysis::functions::Function;
-use crate::analysis::hir::{BinaryOp, Cull, Expr, ExprKind, Route, Statement, Transform, Variable};
+use crate::analysis::hir::{
+    Aggregate, AggregateFunction, Aggregation, BinaryOp, Cull, Expr, ExprKind, Reshape, Route, Statement, Transform,
+    Variable,
+};
 use crate::analysis::types::Kind;
 use crate::plan::physical::ColumnSet;
 
@@ -11,9 +14,19 @@ pub fn of_transform(transform: &Transform) -> Vec<&Expr> {
     checks.chain(transform.statements.iter().flat_map(Statement::exprs)).collect()
 }
 
-/// The arguments of a cull's aggregates, which are computed on each row.
-pub fn of_aggregates(cull: &Cull) -> impl Iterator<Item = &Expr> {
-    cull.aggregates.iter().flat_map(|aggregate| &aggregate.args)
+/// The arguments of aggregates, which are computed on each row.
+pub fn of_aggregates(aggregates: &[Aggregate]) -> impl Iterator<Item = &Expr> {
+    aggregates.iter().flat_map(|aggregate| &aggregate.args)
+}
+
+/// Every expression of a reshape; each reads the row as it came.
+pub fn of_reshape(reshape: &Reshape) -> Vec<&Expr> {
+    let rules = reshape.rules.iter().flat_map(|rule| {
+        let overrides = rule.synthesize.iter().flat_map(|synthesis| &synthesis.overrides);
+        let values = rule.set.iter().chain(overrides).map(|assignment| &assignment.value);
+        [&rule.when].into_iter().chain(values)
+    });
+    rules.collect()
 }
 
 /// The keys of a transform's `distinct` statements, in order.
@@ -47,7 +60,47 @@ pub fn reads_source_variable<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> b
 pub fn transform_can_fail(transform: &Transform) -> bool {
     transform.validations.iter().any(|validation| !validation.warn_only)
         || of_transform(transform).into_iter().any(can_fail)
-        || distinct_keys(transform).flatten().any(|key| !is_key(&key.ty.kind))
+}
+
+/// Whether a row can fail in front of an aggregate's groups, by the same rule: in an argument, or as it has no key.
+pub fn aggregation_row_can_fail(aggregation: &Aggregation) -> bool {
+    let mut key = aggregation.grouped.columns[..aggregation.key].iter();
+    transform_can_fail(&aggregation.rows) || !key.all(|column| is_key(&column.ty.kind))
+}
+
+/// Whether a group of an aggregate can fail, by the same rule.
+pub fn aggregation_group_can_fail(aggregation: &Aggregation) -> bool {
+    aggregation.aggregates.iter().any(result_can_fail) || transform_can_fail(&aggregation.results)
+}
+
+/// Whether a cull can't decide on a group, by the same rule. A row without a key stops the run.
+pub fn cull_group_can_fail(cull: &Cull) -> bool {
+    of_aggregates(&cull.aggregates).any(can_fail)
+        || cull.aggregates.iter().any(result_can_fail)
+        || cull.rules.iter().any(|rule| can_fail(&rule.predicate))
+}
+
+/// Whether a group of a reshape can fail, by the same rule: in an expression, or as two rules set one column.
+pub fn reshape_group_can_fail(reshape: &Reshape) -> bool {
+    let conflict = |(position, column): (usize, usize)| {
+        reshape.rules[..position].iter().any(|rule| rule.set.iter().any(|other| other.column == column))
+    };
+    let set = reshape.rules.iter().enumerate();
+    let mut set = set.flat_map(|(position, rule)| rule.set.iter().map(move |entry| (position, entry.column)));
+    of_reshape(reshape).into_iter().any(can_fail) || set.any(conflict)
+}
+
+/// Whether a group can have no result: a sum that does not fit, or a list that gets too long.
+fn result_can_fail(aggregate: &Aggregate) -> bool {
+    let kind = aggregate.args.first().map(|arg| &arg.ty.kind);
+    match aggregate.function {
+        AggregateFunction::Sum => !matches!(kind, Some(Kind::Float)),
+        AggregateFunction::Avg | AggregateFunction::WeightedAvg => !matches!(kind, Some(Kind::Int | Kind::Float)),
+        AggregateFunction::Collect => true,
+        AggregateFunction::CountRows | AggregateFunction::Count | AggregateFunction::Min | AggregateFunction::Max => {
+            false
+        }
+    }
 }
 
 /// Whether a row can fail in a route, by the same rule.

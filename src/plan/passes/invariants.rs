@@ -47,7 +47,8 @@ fn logical_edge(name: &str, producer: &logical::Node, edge: &logical::Edge) -> R
     width(name, &edge.schema, &edge.columns)
 }
 
-/// What analysis sees to: keys are columns of their source, merges map every column, and a cull groups by every key.
+/// What analysis sees to: keys are columns of their source, merges map every column, and culls and reshapes group by
+/// every key. What a pass sees to: the key of a distinct is there.
 fn keys(node: &logical::Node) -> Result<(), Broken> {
     let name = &node.name;
     match &node.kind {
@@ -59,17 +60,30 @@ fn keys(node: &logical::Node) -> Result<(), Broken> {
             let width = node.ports[0].schema.columns.len();
             ensure(merge.columns.iter().all(|columns| columns.len() == width), || format!("{name} lacks a column"))
         }
-        NodeKind::Cull(cull) => {
-            let keys = node.ports[0].schema.keys().map(|(position, _)| position);
-            ensure(keys.eq(cull.hidden_keys.iter().copied()), || format!("{name} does not group by every key"))
+        NodeKind::Cull(cull) => groups_by_keys(name, &node.ports[0].schema, &cull.hidden_keys),
+        NodeKind::Reshape(reshape) => groups_by_keys(name, &node.ports[0].schema, &reshape.hidden_keys),
+        NodeKind::Distinct(distinct) => {
+            let width = node.ports[0].schema.columns.len();
+            let known = distinct.key.iter().all(|column| *column < width);
+            ensure(known, || format!("a key of {name} is no column of it"))
         }
         _ => Ok(()),
     }
 }
 
-/// What holds for a logical plan that can be lowered: ports are resolved, and all are read.
+fn groups_by_keys(name: &str, schema: &Schema, hidden_keys: &[usize]) -> Result<(), Broken> {
+    let keys = schema.keys().map(|(position, _)| position);
+    ensure(keys.eq(hidden_keys.iter().copied()), || format!("{name} does not group by every key"))
+}
+
+/// What holds for a logical plan that can be lowered: ports are resolved, and all are read, and each `distinct` is a
+/// node of its own.
 pub fn logical_ready(plan: &LogicalPlan) -> Result<(), Broken> {
     for name in plan.order() {
+        if let NodeKind::Transform(transform) = &plan.node(&name).kind {
+            let whole = expr::distinct_keys(transform).next().is_some();
+            ensure(!whole, || format!("{name} has a distinct statement"))?;
+        }
         let mut read = BTreeSet::new();
         for (reader, edge) in plan.readers(&name) {
             let PortRef::Position(position) = edge.port else {
@@ -122,7 +136,7 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
     physical_always(plan)?;
     stages(plan)?;
     dead_letters(plan)?;
-    let sources = lineage::sources_above(plan);
+    let makers = lineage::Makers::of(plan);
     for (id, operator) in plan.operators() {
         let label = operator.label();
         ensure(!operator.strategy.is_empty(), || format!("{label} has no strategy"))?;
@@ -130,9 +144,9 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
         ports_are_read(plan, id)?;
         reads_are_stored(plan, id)?;
         provenance(plan, id)?;
-        dead_letter_cells(plan, id, &sources[id.0 as usize])?;
-        distinct_consumers(plan, id)?;
+        dead_letter_cells(plan, id, &makers)?;
         rest(plan, id)?;
+        decisions(plan, id)?;
     }
     Ok(())
 }
@@ -244,11 +258,7 @@ fn arriving(plan: &PhysicalPlan) -> Vec<Vec<Vec<Place>>> {
 fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     let operator = plan.operator(id);
     let Some(rest) = operator.rest() else { return Ok(()) };
-    let owned = |position: usize| plan.consumers.get(position).is_some_and(|consumer| consumer.operator == id);
-    let decides =
-        |cull: &physical::CullOperator| cull.decision_consumer != rest.consumer && owned(cull.decision_consumer);
-    let charged = owned(rest.consumer) && !matches!(&operator.kind, OperatorKind::Cull(cull) if !decides(cull));
-    ensure(charged, || format!("the rows of {} are charged to nobody", operator.label()))?;
+    ensure(owns(plan, id, rest.consumer), || format!("the rows of {} are charged to nobody", operator.label()))?;
     let outputs = plan.outputs(id);
     covers(operator, &rest.columns, outputs.iter().map(|(_, edge)| &edge.columns))?;
     let carries = outputs.iter().any(|(_, edge)| edge.carries);
@@ -265,6 +275,32 @@ fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     ensure(asks.is_none(), || {
         format!("{} drops where its rows come from, which a buffer below it keeps", operator.label())
     })
+}
+
+/// What an operator decides on is charged to somebody, who is not charged for its rows; an aggregate either streams or
+/// is a buffer.
+fn decisions(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
+    let operator = plan.operator(id);
+    let consumer = match &operator.kind {
+        OperatorKind::Cull(cull) => cull.decision_consumer,
+        OperatorKind::Reshape(reshape) => reshape.group_consumer,
+        OperatorKind::Aggregate(aggregate) => {
+            let either = aggregate.streams == aggregate.rest.is_none();
+            ensure(either, || format!("{} streams and is a buffer, or neither", operator.label()))?;
+            if !aggregate.streams {
+                return Ok(());
+            }
+            aggregate.group_consumer
+        }
+        _ => return Ok(()),
+    };
+    let apart = operator.rest().is_none_or(|rest| rest.consumer != consumer);
+    ensure(apart && owns(plan, id, consumer), || format!("the groups of {} are charged to nobody", operator.label()))
+}
+
+/// Whether a memory consumer is there and belongs to an operator.
+fn owns(plan: &PhysicalPlan, id: OperatorId, consumer: usize) -> bool {
+    plan.consumers.get(consumer).is_some_and(|consumer| consumer.operator == id)
 }
 
 fn ports_are_read(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
@@ -291,6 +327,9 @@ fn reads_are_stored(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
         OperatorKind::Merge(merge) => {
             covers(operator, &merge.stored, needed.iter().map(|(_, edge)| &edge.columns))?;
         }
+        OperatorKind::Aggregate(aggregate) => {
+            covers(operator, &aggregate.stored, needed.iter().map(|(_, edge)| &edge.columns))?;
+        }
         _ => {}
     }
     let inputs = plan.inputs(id);
@@ -301,7 +340,21 @@ fn reads_are_stored(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
 fn reads(operator: &Operator, edge: &physical::Edge, needed: &[(OperatorId, &physical::Edge)]) -> ColumnSet {
     let mut reads = ColumnSet::none(edge.schema.columns.len());
     match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+        OperatorKind::Aggregate(aggregate) => {
+            let rows = &aggregate.aggregation.rows;
+            expr::of_transform(rows).into_iter().for_each(|expr| expr::add_reads(expr, &mut reads));
+            let grouped = ColumnSet::all(rows.output.len());
+            lineage::inputs_of(rows, &grouped).for_each(|position| reads.insert(position));
+        }
+        OperatorKind::Reshape(reshape) => {
+            lineage::rearranged_by(&reshape.reshape).for_each(|column| reads.insert(column));
+            expr::of_reshape(&reshape.reshape).into_iter().for_each(|expr| expr::add_reads(expr, &mut reads));
+            reads.union(&reshape.rest.columns);
+        }
+        OperatorKind::Distinct(distinct) => {
+            distinct.key.iter().for_each(|column| reads.insert(*column));
+            reads.union(&distinct.rest.columns);
+        }
         OperatorKind::Transform(TransformOperator { transform, stored, .. }) => {
             expr::of_transform(transform).into_iter().for_each(|expr| expr::add_reads(expr, &mut reads));
             lineage::inputs_of(transform, stored).for_each(|position| reads.insert(position));
@@ -328,7 +381,7 @@ fn reads(operator: &Operator, edge: &physical::Edge, needed: &[(OperatorId, &phy
         }
         OperatorKind::Cull(cull) => {
             lineage::decided_on(&cull.cull).for_each(|column| reads.insert(column));
-            expr::of_aggregates(&cull.cull).for_each(|expr| expr::add_reads(expr, &mut reads));
+            expr::of_aggregates(&cull.cull.aggregates).for_each(|expr| expr::add_reads(expr, &mut reads));
             reads.union(&cull.rest.columns);
         }
         OperatorKind::Park(park) => reads.union(&park.rest.columns),
@@ -350,44 +403,39 @@ fn provenance(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Where an operator's dead letters are written with their columns, those that can't be decoded again are stored.
-fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId, sources: &BTreeSet<OperatorId>) -> Result<(), Broken> {
+/// Where an operator's dead letters are written with their columns, those that can't be decoded again are stored. A
+/// group that fails has no text at hand: its rows rest with all their columns.
+fn dead_letter_cells(plan: &PhysicalPlan, id: OperatorId, makers: &lineage::Makers) -> Result<(), Broken> {
     let operator = plan.operator(id);
-    let can_fail = match &operator.kind {
-        OperatorKind::Transform(transform) => expr::transform_can_fail(&transform.transform),
-        OperatorKind::Route(route) => expr::route_can_fail(&route.route),
-        _ => false,
+    let (row_can_fail, group_can_fail) = match &operator.kind {
+        OperatorKind::Transform(transform) => (expr::transform_can_fail(&transform.transform), false),
+        OperatorKind::Route(route) => (expr::route_can_fail(&route.route), false),
+        OperatorKind::Aggregate(aggregate) => (expr::aggregation_row_can_fail(&aggregate.aggregation), false),
+        OperatorKind::Cull(cull) => (false, cull.shows_groups),
+        OperatorKind::Reshape(reshape) => (false, reshape.shows_groups),
+        _ => (false, false),
     };
-    let routes = plan.dead_letters.routes.iter().filter(|(source, _)| sources.contains(source));
-    let is_shown = routes.filter_map(|(_, file)| *file).any(|file| plan.dead_letters.files[file].include_source_row);
-    if !can_fail || !is_shown {
+    if !(row_can_fail || group_can_fail) || !makers.shows_records(plan, id) {
         return Ok(());
     }
     for (_, edge) in plan.inputs(id) {
-        let shown = |position: usize| edge.schema.columns[position].stamp().is_none();
-        let mut columns = edge.provenance.origins.iter().enumerate().filter(|(position, _)| shown(*position));
-        let lost = columns.find(|(position, origin)| origin.is_none() && !edge.columns.contains(*position));
+        let shown = lineage::shown(&edge.schema);
+        let needed = |position: &usize| edge.provenance.origins[*position].is_none() || group_can_fail;
+        let kept = |position: usize| {
+            let rests = |rest: &physical::Rest| rest.columns.contains(position) && rest.identity;
+            edge.columns.contains(position) && (!group_can_fail || operator.rest().is_some_and(rests))
+        };
+        let lost = shown.iter().filter(needed).find(|position| !kept(*position));
         ensure(lost.is_none(), || format!("the dead letters of {} lack a column", operator.label()))?;
     }
     Ok(())
 }
 
-fn distinct_consumers(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
-    let operator = plan.operator(id);
-    let OperatorKind::Transform(transform) = &operator.kind else { return Ok(()) };
-    let owned = |position: &usize| plan.consumers.get(*position).is_some_and(|consumer| consumer.operator == id);
-    let complete = transform.distinct_consumers.len() == expr::distinct_keys(&transform.transform).count();
-    ensure(complete && transform.distinct_consumers.iter().all(owned), || {
-        format!("the state of {} is charged to nobody", operator.label())
-    })
-}
-
 fn dead_letters(plan: &PhysicalPlan) -> Result<(), Broken> {
     let letters = &plan.dead_letters;
-    let routed: Vec<OperatorId> = letters.routes.iter().map(|(source, _)| *source).collect();
-    let sources = plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Source(_)));
-    let sources: Vec<OperatorId> = sources.map(|(id, _)| id).collect();
-    ensure(routed == sources, || "a source has no route for its dead letters".to_string())?;
+    let routed: Vec<OperatorId> = letters.routes.iter().map(|(maker, _)| *maker).collect();
+    let all = routed == plan.makers();
+    ensure(all, || "a source or an aggregate has no route for its dead letters".to_string())?;
     let targets = letters.routes.iter().filter_map(|(_, file)| *file).chain(letters.merged);
     ensure(targets.clone().all(|file| file < letters.files.len()), || {
         "dead letters are routed to a file that is not there".to_string()
@@ -401,7 +449,9 @@ fn dead_letters(plan: &PhysicalPlan) -> Result<(), Broken> {
 
 fn input_schema(operator: &Operator, input: usize) -> Option<&Schema> {
     match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+        OperatorKind::Aggregate(aggregate) => Some(&aggregate.input),
+        OperatorKind::Reshape(reshape) => Some(&reshape.input),
+        OperatorKind::Distinct(distinct) => Some(&distinct.schema),
         OperatorKind::Transform(transform) => Some(&transform.input),
         OperatorKind::Route(route) => Some(&route.schema),
         OperatorKind::Sink(sink) => Some(&sink.schema),

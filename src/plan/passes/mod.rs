@@ -12,13 +12,16 @@ mod expr;
 mod insert_sorts;
 pub mod invariants;
 mod lineage;
+mod orders;
 mod plan_dead_letters;
 mod plan_provenance;
 mod prune_columns;
 mod resolve_ports;
 mod schedule;
+mod split_distinct;
 
 pub(in crate::plan) use choose_strategies::key_list;
+pub(in crate::plan) use orders::{Order, orders};
 
 use crate::analysis::hir;
 use crate::diagnostics::Diagnostics;
@@ -57,9 +60,12 @@ fn run_logical(pipeline: &hir::Pipeline, diagnostics: &mut Diagnostics, watch: &
     };
     let plan = step("lower", logical::lower(pipeline));
     let plan = step("resolve_ports", resolve_ports::resolve_ports(plan, diagnostics));
+    // Behind `resolve_ports`: the readers of a port are those of its last part.
+    let plan = step("split_distinct", split_distinct::split_distinct(plan));
     // Behind `resolve_ports`: a sort takes the readers of a port, and a discard needs none in front of it.
     let plan = step("insert_sorts", insert_sorts::insert_sorts(plan));
-    // Behind `resolve_ports`: a discard is a reader that needs no column. Behind `insert_sorts`: a sort reads its keys.
+    // Behind `resolve_ports`: a discard is a reader that needs no column. Behind the others: what they put in reads its
+    // keys.
     let plan = step("prune_columns", prune_columns::prune_columns(plan));
     uphold("prune_columns", invariants::logical_ready(&plan));
     plan

@@ -2,15 +2,16 @@
 //!
 //! Before: each file has a path and the sources routed to it.
 //! After: each also has its record columns: the union, in first-seen order, of every record shape that can reach it.
-//! Those are what its sources declare, then what its transforms, routes and culls read, then what its sinks read, each
-//! in plan order, without the stamps of reshapes. Operators that can't fail count as well, so that editing an
-//! expression never moves a column.
+//! Those are what its sources declare, then what operators that can fail on a row or a group read, then what its sinks
+//! read, each in plan order. Operators whose expressions can't fail count as well, so that editing one never moves a
+//! column. A group of an aggregate that fails shows its key; such a group, and the rows that an aggregate made, have no
+//! source.
 
 use std::collections::BTreeSet;
 
 use super::lineage;
 use crate::analysis::hir::Schema;
-use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan};
+use crate::plan::physical::{ColumnSet, Operator, OperatorId, OperatorKind, PhysicalPlan};
 
 /// Runs the pass.
 pub fn plan_dead_letters(mut plan: PhysicalPlan) -> PhysicalPlan {
@@ -22,33 +23,45 @@ pub fn plan_dead_letters(mut plan: PhysicalPlan) -> PhysicalPlan {
 }
 
 fn columns(plan: &PhysicalPlan, file: usize) -> Vec<String> {
-    let sources = lineage::sources_above(plan);
-    let routed = plan.operators().filter(|(OperatorId(id), _)| is_routed(plan, &sources[*id as usize], file));
-    let mut shapes: Vec<_> = routed.filter_map(|(_, operator)| shape(operator)).collect();
-    shapes.sort_by_key(|(rank, _)| *rank);
+    let makers = lineage::Makers::of(plan);
+    let mut shapes: Vec<(u8, &Schema, ColumnSet)> = Vec::new();
+    for (id, operator) in plan.operators() {
+        if let Some((rank, schema)) = shape(operator).filter(|_| is_routed(plan, &makers.read[id.0 as usize], file)) {
+            shapes.push((rank, schema, lineage::shown(schema)));
+        }
+        if let OperatorKind::Aggregate(aggregate) = &operator.kind
+            && is_routed(plan, &makers.given[id.0 as usize], file)
+        {
+            let groups = &aggregate.aggregation.groups;
+            shapes.push((1, groups, ColumnSet::first(aggregate.aggregation.key, groups.columns.len())));
+        }
+    }
+    shapes.sort_by_key(|(rank, ..)| *rank);
     let mut columns: Vec<String> = Vec::new();
-    for column in shapes.iter().flat_map(|(_, schema)| &schema.columns) {
-        if column.stamp().is_none() && !columns.contains(&column.name) {
-            columns.push(column.name.clone());
+    for name in shapes.iter().flat_map(|(_, schema, shown)| shown.iter().map(|column| &schema.columns[column].name)) {
+        if !columns.contains(name) {
+            columns.push(name.clone());
         }
     }
     columns
 }
 
-/// Whether bad rows of one of these sources go to the file.
-fn is_routed(plan: &PhysicalPlan, sources: &BTreeSet<OperatorId>, file: usize) -> bool {
-    plan.dead_letters.routes.iter().any(|(source, route)| *route == Some(file) && sources.contains(source))
+/// Whether bad rows that one of these made go to the file.
+fn is_routed(plan: &PhysicalPlan, makers: &BTreeSet<OperatorId>, file: usize) -> bool {
+    plan.dead_letters.routes.iter().any(|(maker, route)| *route == Some(file) && makers.contains(maker))
 }
 
-/// The record shape that an operator can add to a dead-letter file, behind its rank among the shapes.
+/// The shape of the rows that an operator reads, if it can add them to a dead-letter file, behind the rank among shapes.
 fn shape(operator: &Operator) -> Option<(u8, &Schema)> {
     match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
         OperatorKind::Source(source) => Some((0, &source.schema)),
         OperatorKind::Transform(transform) => Some((1, &transform.input)),
         OperatorKind::Route(route) => Some((1, &route.schema)),
-        OperatorKind::Sink(sink) => Some((2, &sink.schema)),
         OperatorKind::Cull(cull) => Some((1, &cull.schema)),
+        OperatorKind::Aggregate(aggregate) => Some((1, &aggregate.input)),
+        OperatorKind::Reshape(reshape) => Some((1, &reshape.input)),
+        OperatorKind::Distinct(distinct) => Some((1, &distinct.schema)),
+        OperatorKind::Sink(sink) => Some((2, &sink.schema)),
         OperatorKind::Merge(_) | OperatorKind::Sort(_) | OperatorKind::Park(_) | OperatorKind::Discard(_) => None,
     }
 }

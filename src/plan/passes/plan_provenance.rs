@@ -8,13 +8,18 @@
 //! Inside a stage identity is free: a batch knows the first row of its block, and each row its position. It has to be
 //! kept only where a buffer is crossed and something behind it needs it: a failure there, or a `$source` variable. The
 //! summary counts a row once, however many outputs it reaches. A stage sees to that by position; identity is kept for
-//! it only where a source's rows reach outputs in several stages, or a buffer more than once.
+//! it only where the rows of one maker reach outputs in several stages, or a buffer more than once.
+//!
+//! A row that an aggregate made has no source. It is known by the aggregate and the number of its group. A failure names
+//! it by the number of its group's first row, so a failure below an aggregate needs the identity of rows above it. A row
+//! that a reshape adds is known by the row that it was added for, so a row can come out of a reshape more than once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{expr, lineage};
+use crate::analysis::hir::ReshapeRule;
 use crate::plan::physical::{
-    ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, Provenance, RowIdentity,
+    ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, Provenance, RowIdentity, Segment,
 };
 
 /// Runs the pass.
@@ -23,11 +28,10 @@ pub fn plan_provenance(mut plan: PhysicalPlan) -> PhysicalPlan {
     let computed = computed(&plan);
     let uses = uses(&plan);
     keep_identity(&mut plan, &uses);
-    let kept = behind_kept(&plan);
+    let known = known_otherwise(&plan);
     plan.for_each_edge_mut(|from, to, edge| {
-        let is_kept = kept.contains(&(from, to));
         edge.provenance = Provenance {
-            identity: if is_kept { RowIdentity::Kept } else { RowIdentity::Position },
+            identity: known.get(&(from, to)).copied().unwrap_or_default(),
             uses: uses[to.0 as usize].clone(),
             origins: origins[from.0 as usize].clone(),
             computed: computed[from.0 as usize].clone(),
@@ -47,10 +51,8 @@ fn output_origins(plan: &PhysicalPlan) -> Vec<Vec<Option<usize>>> {
             (OperatorKind::Transform(transform), Some(input)) => {
                 lineage::through_transform(&transform.transform, input)
             }
-            (OperatorKind::Merge(_) | OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Park(_), _) => {
-                vec![None; operator.output().map_or(0, |schema| schema.columns.len())]
-            }
-            (_, input) => input.unwrap_or_default().to_vec(),
+            (OperatorKind::Route(_) | OperatorKind::Sink(_) | OperatorKind::Discard(_), Some(input)) => input.to_vec(),
+            _ => vec![None; operator.output().map_or(0, |schema| schema.columns.len())],
         };
         found.push(origins);
     }
@@ -69,6 +71,10 @@ fn computed(plan: &PhysicalPlan) -> Vec<ColumnSet> {
             let above = &found[producer as usize];
             match &operator.kind {
                 OperatorKind::Transform(transform) => lineage::computed(&transform.transform, above, &mut own),
+                OperatorKind::Aggregate(aggregate) => {
+                    lineage::computed_by_groups(&aggregate.aggregation, above, &mut own);
+                }
+                OperatorKind::Reshape(reshape) => lineage::computed_by_rules(&reshape.reshape, above, &mut own),
                 OperatorKind::Merge(merge) => {
                     for (output, column) in merge.merge.columns[edge.input].iter().enumerate() {
                         if column.is_some_and(|column| above.contains(column)) {
@@ -93,19 +99,40 @@ fn uses(plan: &PhysicalPlan) -> Vec<Vec<IdentityUse>> {
     }
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids.into_iter().rev() {
-        for (OperatorId(consumer), _) in plan.outputs(id) {
-            let below = found[consumer as usize].clone();
-            found[id.0 as usize].extend(below);
+        let mut below = below(plan, &found, id);
+        if matches!(plan.operator(id).kind, OperatorKind::Aggregate(_)) {
+            below.retain(|need| *need == IdentityUse::Failures);
         }
+        found[id.0 as usize].extend(below);
         found[id.0 as usize].sort();
         found[id.0 as usize].dedup();
     }
     found
 }
 
+/// What the identity of the rows that an operator gives is needed for.
+fn below(plan: &PhysicalPlan, uses: &[Vec<IdentityUse>], id: OperatorId) -> BTreeSet<IdentityUse> {
+    plan.outputs(id).iter().flat_map(|(OperatorId(consumer), _)| uses[*consumer as usize].clone()).collect()
+}
+
 fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
     let (can_fail, reads_variable) = match &operator.kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) | OperatorKind::Distinct(_) => todo!(),
+        OperatorKind::Aggregate(aggregate) => {
+            let aggregation = &aggregate.aggregation;
+            let can_fail = [expr::aggregation_row_can_fail, expr::aggregation_group_can_fail];
+            (
+                can_fail.iter().any(|can_fail| can_fail(aggregation)),
+                expr::reads_source_variable(expr::of_transform(&aggregation.rows)),
+            )
+        }
+        OperatorKind::Reshape(reshape) => (
+            expr::reshape_group_can_fail(&reshape.reshape),
+            expr::reads_source_variable(expr::of_reshape(&reshape.reshape)),
+        ),
+        OperatorKind::Distinct(distinct) => {
+            let columns = &distinct.schema.columns;
+            (!distinct.key.iter().all(|column| expr::is_key(&columns[*column].ty.kind)), false)
+        }
         OperatorKind::Transform(transform) => (
             expr::transform_can_fail(&transform.transform) || !transform.transform.validations.is_empty(),
             expr::reads_source_variable(expr::of_transform(&transform.transform)),
@@ -116,8 +143,10 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
         OperatorKind::Cull(cull) => {
             let keys = cull.cull.partition_by.iter().map(|column| &cull.schema.columns[*column].ty.kind);
             (
-                expr::of_aggregates(&cull.cull).any(expr::can_fail) || !keys.into_iter().all(expr::is_key),
-                expr::reads_source_variable(expr::of_aggregates(&cull.cull)),
+                cull.shows_groups
+                    || expr::of_aggregates(&cull.cull.aggregates).any(expr::can_fail)
+                    || !keys.into_iter().all(expr::is_key),
+                expr::reads_source_variable(expr::of_aggregates(&cull.cull.aggregates)),
             )
         }
         OperatorKind::Sink(_) => return vec![IdentityUse::Summary],
@@ -133,50 +162,78 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
 
 /// Tells each buffer whether it keeps the identity of its rows.
 fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
-    let sources = lineage::sources_above(plan);
-    let counted = counted_together(plan, uses, &sources, counted_by_identity(plan, &sources));
+    let makers = lineage::Makers::of(plan);
+    let counted = counted_together(plan, uses, &makers, counted_by_identity(plan, &makers));
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids {
-        let below: BTreeSet<IdentityUse> =
-            plan.outputs(id).iter().flat_map(|(OperatorId(consumer), _)| uses[*consumer as usize].clone()).collect();
-        let is_counted = below.contains(&IdentityUse::Summary) && !sources[id.0 as usize].is_disjoint(&counted);
+        let below = below(plan, uses, id);
+        let is_counted = below.contains(&IdentityUse::Summary) && !makers.given[id.0 as usize].is_disjoint(&counted);
         let is_read = below.contains(&IdentityUse::Failures) || below.contains(&IdentityUse::Variables);
+        let is_shown = shows_rest(&plan.operator(id).kind);
         if let Some(rest) = plan.operator_mut(id).rest_mut() {
-            rest.identity = is_counted || is_read;
+            rest.identity = is_counted || is_read || is_shown;
         }
     }
 }
 
-/// The sources whose rows can be written in several segments, or lie in one buffer several times.
-fn counted_by_identity(plan: &PhysicalPlan, sources: &[BTreeSet<OperatorId>]) -> BTreeSet<OperatorId> {
+/// Whether the rows of a buffer are named when all are in: those of a group that failed.
+fn shows_rest(kind: &OperatorKind) -> bool {
+    match kind {
+        OperatorKind::Cull(cull) => cull.shows_groups,
+        OperatorKind::Reshape(reshape) => expr::reshape_group_can_fail(&reshape.reshape),
+        _ => false,
+    }
+}
+
+/// The makers whose rows can be written in several segments, or lie in one buffer several times.
+fn counted_by_identity(plan: &PhysicalPlan, makers: &lineage::Makers) -> BTreeSet<OperatorId> {
+    let writing = written_by_segment(plan, makers);
     let mut counted = BTreeSet::new();
-    for (source, _) in plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Source(_))) {
-        let writes = |id: &OperatorId| matches!(plan.operator(*id).kind, OperatorKind::Sink(_));
-        let segments = plan.stages.iter().flat_map(|stage| &stage.segments);
-        let bringing = segments.filter(|segment| sources[segment.head.0 as usize].contains(&source));
-        let writing = bringing.filter(|segment| segment.operators.iter().any(writes)).count();
-        let copies = copies(plan, source);
+    for maker in plan.makers() {
+        let segments = writing.iter().filter(|written| written.contains(&maker)).count();
+        let copies = copies(plan, maker);
         let is_doubled =
             |(id, operator): (OperatorId, &Operator)| operator.rest().is_some() && copies[id.0 as usize] > 1;
-        if writing > 1 || plan.operators().any(is_doubled) {
-            counted.insert(source);
+        if segments > 1 || plan.operators().any(is_doubled) {
+            counted.insert(maker);
         }
     }
     counted
 }
 
-/// The counted sources and those whose rows meet theirs in a buffer: a buffer keeps identity of all its rows or of none,
+/// For each segment, the makers whose rows its sinks can get.
+fn written_by_segment(plan: &PhysicalPlan, makers: &lineage::Makers) -> Vec<BTreeSet<OperatorId>> {
+    let of_segment = |segment: &Segment| {
+        let mut written = BTreeSet::new();
+        let mut given = BTreeMap::from([(segment.head, makers.given[segment.head.0 as usize].clone())]);
+        for id in segment.operators.iter().filter(|id| **id != segment.head) {
+            let inputs = plan.inputs(*id);
+            let above = inputs.iter().filter_map(|(producer, _)| given.get(producer)).flatten().copied();
+            let above: BTreeSet<OperatorId> = above.collect();
+            match plan.operator(*id) {
+                operator if operator.is_head() => {}
+                operator if operator.makes_rows() => drop(given.insert(*id, BTreeSet::from([*id]))),
+                Operator { kind: OperatorKind::Sink(_), .. } => written.extend(above),
+                _ => drop(given.insert(*id, above)),
+            }
+        }
+        written
+    };
+    plan.stages.iter().flat_map(|stage| &stage.segments).map(of_segment).collect()
+}
+
+/// The counted makers and those whose rows meet theirs in a buffer: a buffer keeps identity of all its rows or of none,
 /// so the buffers above it have to keep it, too.
 fn counted_together(
     plan: &PhysicalPlan,
     uses: &[Vec<IdentityUse>],
-    sources: &[BTreeSet<OperatorId>],
+    makers: &lineage::Makers,
     mut counted: BTreeSet<OperatorId>,
 ) -> BTreeSet<OperatorId> {
     let is_buffer = |(id, operator): &(OperatorId, &Operator)| {
-        operator.rest().is_some() && uses[id.0 as usize].contains(&IdentityUse::Summary)
+        operator.rest().is_some() && below(plan, uses, *id).contains(&IdentityUse::Summary)
     };
-    let buffers: Vec<_> = plan.operators().filter(is_buffer).map(|(id, _)| &sources[id.0 as usize]).collect();
+    let buffers: Vec<_> = plan.operators().filter(is_buffer).map(|(id, _)| &makers.given[id.0 as usize]).collect();
     loop {
         let before = counted.len();
         for above in &buffers {
@@ -191,26 +248,42 @@ fn counted_together(
     }
 }
 
-/// For each operator, in how many ways a source's row can reach it; more than two count as two.
-fn copies(plan: &PhysicalPlan, source: OperatorId) -> Vec<usize> {
+/// For each operator, in how many ways a row of a maker can come out of it; more than two count as two.
+fn copies(plan: &PhysicalPlan, maker: OperatorId) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
-    for (id, _) in plan.operators() {
+    for (id, operator) in plan.operators() {
         let above: usize = plan.inputs(id).iter().map(|(OperatorId(producer), _)| found[*producer as usize]).sum();
-        found.push(if id == source { 1 } else { above.min(2) });
+        let adds = |rule: &ReshapeRule| rule.synthesize.is_some();
+        found.push(match &operator.kind {
+            _ if id == maker => 1,
+            _ if operator.makes_rows() => 0,
+            OperatorKind::Reshape(reshape) if reshape.reshape.rules.iter().any(adds) => (2 * above).min(2),
+            _ => above.min(2),
+        });
     }
     found
 }
 
-/// The edges in segments below a buffer that keeps identity.
-fn behind_kept(plan: &PhysicalPlan) -> BTreeSet<(OperatorId, OperatorId)> {
-    let mut found = BTreeSet::new();
+/// How rows are known on the edges where that is not by position: in segments below a buffer that keeps identity, and
+/// below an aggregate that streams.
+fn known_otherwise(plan: &PhysicalPlan) -> BTreeMap<(OperatorId, OperatorId), RowIdentity> {
+    let mut found = BTreeMap::new();
     for segment in plan.stages.iter().flat_map(|stage| &stage.segments) {
-        if !plan.operator(segment.head).rest().is_some_and(|rest| rest.identity) {
-            continue;
-        }
+        let is_kept = plan.operator(segment.head).rest().is_some_and(|rest| rest.identity);
+        let given = if is_kept { RowIdentity::Kept } else { RowIdentity::Position };
+        let mut known = BTreeMap::from([(segment.head, given)]);
         let passing = |id: &&OperatorId| **id == segment.head || !plan.operator(**id).is_head();
         for id in segment.operators.iter().filter(passing) {
-            found.extend(plan.outputs(*id).iter().map(|(consumer, _)| (*id, *consumer)));
+            let own = match &plan.operator(*id).kind {
+                OperatorKind::Aggregate(aggregate) if aggregate.streams => RowIdentity::Group,
+                _ => known.get(id).copied().unwrap_or_default(),
+            };
+            for (consumer, _) in plan.outputs(*id) {
+                known.insert(consumer, own);
+                if own != RowIdentity::Position {
+                    found.insert((*id, consumer), own);
+                }
+            }
         }
     }
     found

@@ -1,17 +1,18 @@
 //! Leaves out the columns that nothing reads.
 //!
 //! Before: every edge stores every column of its schema.
-//! After: an edge stores what its reader needs: the columns that expressions, `distinct` keys, route conditions and
-//! sinks read there or further down. Undeclared fields travel only towards a sink that writes them.
+//! After: an edge stores what its reader needs: the columns that expressions, keys, route conditions and sinks read
+//! there or further down. Undeclared fields travel only towards a sink that writes them, and end at an aggregate.
 //!
-//! Pruning drops storage, never a check: a source validates every declared column, and a transform evaluates every
-//! emit, since each may fail, whether or not it is stored.
+//! Pruning drops storage, never a check: a source validates every declared column, and transforms, aggregates and
+//! reshapes evaluate every expression, since each may fail, whether or not it is stored.
 //!
 //! Dead letters are readers, too. One shows the row as it entered the node where it failed, and is made while the
 //! block that the row came from is in hand. A cell that still is a declared column of the source is decoded from
 //! there again, so it forces nothing to be stored. A computed cell can't be had back, nor can any behind a buffer or a
 //! merge, where the block may be gone: where a node can fail and its dead letters go to a file with source rows, every
-//! such column of its input is stored up to it. A cull fails when all its rows are in, so all its columns are kept.
+//! such column of its input is stored up to it. A cull's or a reshape's group fails when all its rows are in, so all
+//! their columns are kept.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +38,8 @@ pub fn prune_columns(mut plan: LogicalPlan) -> LogicalPlan {
         needs.add_readers(&plan, node);
         if shows_rows(&plan, node) {
             match node.kind {
-                NodeKind::Cull(_) => needs.add_shown(&input.schema, |_| true),
-                _ => needs.add_shown(&input.schema, |position| origins[&name][position].is_none()),
+                NodeKind::Cull(_) | NodeKind::Reshape(_) => needs.shown = lineage::shown(&input.schema),
+                _ => needs.add_computed(&origins[&name], &input.schema),
             }
         }
         plan.for_each_input_mut(&name, |edge| needs.set(edge));
@@ -93,8 +94,17 @@ impl Needs {
     /// Adds what the node itself reads.
     fn add_own(&mut self, node: &Node, carries: bool) {
         match &node.kind {
-            NodeKind::Aggregate(_) | NodeKind::Reshape(_) | NodeKind::Distinct(_) => todo!(),
             NodeKind::Transform(transform) => self.add_reads(expr::of_transform(transform)),
+            NodeKind::Aggregate(aggregation) => {
+                let grouped = ColumnSet::all(aggregation.rows.output.len());
+                lineage::inputs_of(&aggregation.rows, &grouped).for_each(|column| self.read.insert(column));
+                self.add_reads(expr::of_transform(&aggregation.rows));
+            }
+            NodeKind::Reshape(reshape) => {
+                lineage::rearranged_by(reshape).for_each(|column| self.read.insert(column));
+                self.add_reads(expr::of_reshape(reshape));
+            }
+            NodeKind::Distinct(distinct) => distinct.key.iter().for_each(|column| self.read.insert(*column)),
             NodeKind::Route(route) => self.add_reads(&route.conditions),
             NodeKind::Sink(sink) => {
                 let mut maps_carried = false;
@@ -112,7 +122,7 @@ impl Needs {
             }
             NodeKind::Cull(cull) => {
                 lineage::decided_on(cull).for_each(|column| self.read.insert(column));
-                self.add_reads(expr::of_aggregates(cull));
+                self.add_reads(expr::of_aggregates(&cull.aggregates));
             }
             NodeKind::Source(_) | NodeKind::Merge(_) | NodeKind::Discard { .. } => {}
         }
@@ -135,6 +145,9 @@ impl Needs {
                     lineage::inputs_of(transform, &edge.shown).for_each(|position| self.shown.insert(position));
                     self.carries |= edge.carries && transform.keeps_carried;
                 }
+                // Every row of it is new.
+                NodeKind::Aggregate(_) => {}
+                // A reshape's stamps, which its input lacks, stand behind all other columns.
                 _ => {
                     self.read.union(&read);
                     self.shown.union(&edge.shown);
@@ -144,38 +157,37 @@ impl Needs {
         }
     }
 
-    /// Adds what the node's own dead letters show and that has to be stored for it; stamps are not shown.
-    fn add_shown(&mut self, schema: &Schema, is_stored: impl Fn(usize) -> bool) {
-        for (position, column) in schema.columns.iter().enumerate() {
-            if column.stamp().is_none() && is_stored(position) {
-                self.shown.insert(position);
-            }
-        }
+    fn add_computed(&mut self, origins: &[Option<usize>], schema: &Schema) {
+        let shown = lineage::shown(schema);
+        let computed = shown.iter().filter(|position| origins[*position].is_none());
+        computed.for_each(|position| self.shown.insert(position));
     }
 }
 
 /// Whether rows that fail at the node are written with their columns.
 fn shows_rows(plan: &LogicalPlan, node: &Node) -> bool {
     let can_fail = match &node.kind {
-        NodeKind::Aggregate(_) | NodeKind::Reshape(_) | NodeKind::Distinct(_) => todo!(),
         NodeKind::Transform(transform) => expr::transform_can_fail(transform),
         NodeKind::Route(route) => expr::route_can_fail(route),
-        // A row that a cull can't take stops the run.
-        NodeKind::Cull(_)
-        | NodeKind::Source(_)
-        | NodeKind::Merge(_)
-        | NodeKind::Sort(_)
-        | NodeKind::Sink(_)
-        | NodeKind::Discard { .. } => false,
+        NodeKind::Aggregate(aggregation) => expr::aggregation_row_can_fail(aggregation),
+        NodeKind::Cull(cull) => expr::cull_group_can_fail(cull),
+        NodeKind::Reshape(reshape) => expr::reshape_group_can_fail(reshape),
+        NodeKind::Distinct(distinct) => {
+            let columns = &node.ports[0].schema.columns;
+            !distinct.key.iter().all(|column| expr::is_key(&columns[*column].ty.kind))
+        }
+        NodeKind::Source(_) | NodeKind::Merge(_) | NodeKind::Sort(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => {
+            false
+        }
     };
     let errors = &plan.errors;
-    let is_written = || plan.sources(&node.name).into_iter().any(|source| has_file(plan, source));
+    let is_written = || plan.makers(&node.name).into_iter().any(|maker| has_file(plan, maker));
     can_fail && errors.continue_on_error && errors.include_source_row && is_written()
 }
 
-/// Whether the source's dead letters are written to a file.
-fn has_file(plan: &LogicalPlan, source: &Node) -> bool {
-    let own = plan.errors.per_source.iter().find(|own| own.source == source.place.node);
+/// Whether dead letters of rows that a source or an aggregate made are written to a file.
+fn has_file(plan: &LogicalPlan, maker: &Node) -> bool {
+    let own = plan.errors.per_source.iter().find(|own| own.source == maker.place.node);
     plan.errors.dlq_path.is_some() || own.is_some_and(|own| own.dlq_path.is_some())
 }
 
@@ -185,13 +197,15 @@ fn origins(plan: &LogicalPlan) -> BTreeMap<String, Vec<Option<usize>>> {
     for name in plan.order() {
         let node = plan.node(&name);
         let outputs = match &node.kind {
-            NodeKind::Aggregate(_) | NodeKind::Reshape(_) | NodeKind::Distinct(_) => todo!(),
             NodeKind::Source(source) => lineage::of_source(source),
             NodeKind::Transform(transform) => lineage::through_transform(transform, &inputs[&name]),
             NodeKind::Route(_) => inputs[&name].clone(),
-            NodeKind::Merge(_) | NodeKind::Sort(_) | NodeKind::Cull(_) => {
-                vec![None; node.ports[0].schema.columns.len()]
-            }
+            NodeKind::Merge(_)
+            | NodeKind::Sort(_)
+            | NodeKind::Cull(_)
+            | NodeKind::Aggregate(_)
+            | NodeKind::Reshape(_)
+            | NodeKind::Distinct(_) => vec![None; node.ports[0].schema.columns.len()],
             NodeKind::Sink(_) | NodeKind::Discard { .. } => continue,
         };
         for (reader, edge) in plan.readers(&name) {

@@ -15,6 +15,11 @@ impl ColumnSet {
         Self(vec![true; width])
     }
 
+    /// The first `count` columns of a schema of `width` columns.
+    pub fn first(count: usize, width: usize) -> Self {
+        Self((0..width).map(|position| position < count).collect())
+    }
+
     /// Whether it holds the column at `position`.
     pub fn contains(&self, position: usize) -> bool {
         self.0.get(position).copied().unwrap_or(false)

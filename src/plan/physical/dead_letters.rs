@@ -11,9 +11,9 @@ pub struct DeadLetters {
     pub continue_on_error: bool,
     /// The files, the pipeline-wide one first.
     pub files: Vec<DeadLetterFile>,
-    /// For each source, the position of its file in `files`.
+    /// For each maker of rows ([`super::PhysicalPlan::makers`]), the position of its file in `files`.
     pub routes: Vec<(OperatorId, Option<usize>)>,
-    /// The file of rows without a source.
+    /// The file of rows without a source: those that aggregates make.
     pub merged: Option<usize>,
     /// The run's ceiling.
     pub rate: Option<hir::Rate>,

@@ -58,6 +58,8 @@ pub enum RowIdentity {
     Position,
     /// By columns that the buffer above kept.
     Kept,
+    /// By the aggregate above, which streams and numbers its groups.
+    Group,
 }
 
 /// What the identity of rows is needed for.

@@ -38,12 +38,13 @@ fn lower_node(logical: &LogicalPlan, node: &Node, ids: &BTreeMap<String, Operato
         NodeKind::Cull(cull) => (lower_cull(node, cull), &node.name),
         NodeKind::Aggregate(aggregation) => (lower_aggregate(logical, node, aggregation), &node.name),
         NodeKind::Reshape(reshape) => (lower_reshape(logical, node, reshape), &node.name),
-        NodeKind::Distinct(distinct) => (lower_distinct(node, distinct), &distinct.transform),
+        NodeKind::Distinct(distinct) => (lower_distinct(node, distinct), &node.name),
         NodeKind::Sink(sink) => (lower_sink(logical, node, sink, ids), &node.name),
         NodeKind::Discard { port } => (OperatorKind::Discard(DiscardOperator { port: port.clone() }), port),
     };
     Operator {
-        name: name.clone(),
+        // What is called by its kind says so in its label.
+        name: name.strip_prefix("distinct.").unwrap_or(name).to_string(),
         span: node.span,
         kind,
         buffer: BufferClass::Streaming,
@@ -65,10 +66,11 @@ fn lower_source(logical: &LogicalPlan, node: &Node, source: &hir::Source) -> Ope
 fn lower_transform(logical: &LogicalPlan, node: &Node, transform: &hir::Transform) -> OperatorKind {
     OperatorKind::Transform(TransformOperator {
         transform: transform.clone(),
+        // What a pass adds to a name stands behind a dot.
+        node: node.name.split('.').next().unwrap_or_default().to_string(),
         input: input(logical, node).schema.clone(),
         output: node.ports[0].schema.clone(),
         stored: read_below(logical, node).0,
-        distinct_consumers: Vec::new(),
     })
 }
 
@@ -122,6 +124,7 @@ fn lower_aggregate(logical: &LogicalPlan, node: &Node, aggregation: &hir::Aggreg
     OperatorKind::Aggregate(AggregateOperator {
         aggregation: aggregation.clone(),
         streams: false,
+        group_consumer: usize::MAX,
         input: input(logical, node).schema.clone(),
         stored: read_below(logical, node).0,
         rest: Some(Rest::undecided(output.columns.len())),
@@ -148,6 +151,7 @@ fn lower_distinct(node: &Node, distinct: &logical::Distinct) -> OperatorKind {
     let schema = node.ports[0].schema.clone();
     OperatorKind::Distinct(DistinctOperator {
         key: distinct.key.clone(),
+        node: distinct.transform.clone(),
         rest: Rest::undecided(schema.columns.len()),
         schema,
     })
@@ -161,7 +165,7 @@ fn lower_sink(
 ) -> OperatorKind {
     let edge = input(logical, node);
     // An edge carries undeclared fields only where they come from above and are read below.
-    let carrying = logical.sources_over(&node.name, |edge| edge.carries);
+    let carrying = logical.makers_over(&node.name, |edge| edge.carries);
     OperatorKind::Sink(SinkOperator {
         sink: sink.clone(),
         schema: edge.schema.clone(),
@@ -209,12 +213,12 @@ fn lower_errors(logical: &LogicalPlan, ids: &BTreeMap<String, OperatorId>) -> De
     if errors.continue_on_error {
         letters.merged = errors.dlq_path.as_ref().map(|path| add_file(&mut letters, errors, path));
     }
-    for name in logical.order() {
-        let node = logical.node(&name);
-        if matches!(node.kind, NodeKind::Source(_)) {
-            lower_source_errors(&mut letters, errors, node.place.node, ids[&name]);
-        }
+    let order = logical.order();
+    for name in order.iter().filter(|name| matches!(logical.node(name).kind, NodeKind::Source(_))) {
+        lower_source_errors(&mut letters, errors, logical.node(name).place.node, ids[name]);
     }
+    let aggregates = order.iter().filter(|name| matches!(logical.node(name).kind, NodeKind::Aggregate(_)));
+    letters.routes.extend(aggregates.map(|name| (ids[name], letters.merged)).collect::<Vec<_>>());
     letters
 }
 

@@ -138,6 +138,16 @@ impl PhysicalPlan {
         self.graph.node_indices().map(|node| (OperatorId(node.index() as u32), &self.graph[node]))
     }
 
+    /// What makes rows: the sources, then the aggregates, each in plan order. A row that an aggregate made is known by
+    /// its aggregate and the number of its group, from 1; where it is named, the number of the group's first row stands
+    /// in place of a number in a file, and `<merged>` in place of file and source.
+    pub fn makers(&self) -> Vec<OperatorId> {
+        let of = |wanted: fn(&OperatorKind) -> bool| self.operators().filter(move |(_, found)| wanted(&found.kind));
+        let sources = of(|kind| matches!(kind, OperatorKind::Source(_)));
+        let aggregates = of(|kind| matches!(kind, OperatorKind::Aggregate(_)));
+        sources.chain(aggregates).map(|(id, _)| id).collect()
+    }
+
     /// What `id` reads: producer and edge, in the order of its inputs.
     pub fn inputs(&self, id: OperatorId) -> Vec<(OperatorId, &Edge)> {
         self.neighbours(id, Direction::Incoming)

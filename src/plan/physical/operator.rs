@@ -27,9 +27,9 @@ impl std::fmt::Display for BufferClass {
 /// One step of the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operator {
-    /// The node's name.
+    /// The node's name; of the parts of a transform that `distinct` cuts, the later ones have a number behind it.
     pub name: String,
-    /// Where the node's name stands.
+    /// Where the node's name stands; for a distinct, the statement.
     pub span: Span,
     /// What it does.
     pub kind: OperatorKind,
@@ -131,6 +131,20 @@ impl Operator {
         }
     }
 
+    /// The node of the file that messages and dead letters name.
+    pub fn node(&self) -> &str {
+        match &self.kind {
+            OperatorKind::Transform(transform) => &transform.node,
+            OperatorKind::Distinct(distinct) => &distinct.node,
+            _ => &self.name,
+        }
+    }
+
+    /// Whether its rows are new: no rows of what it reads. Such rows are known by it and their number among them.
+    pub fn makes_rows(&self) -> bool {
+        matches!(self.kind, OperatorKind::Source(_) | OperatorKind::Aggregate(_))
+    }
+
     /// Whether it drives a stage: a source, or a buffer, which earlier stages fill.
     pub fn is_driver(&self) -> bool {
         matches!(self.kind, OperatorKind::Source(_)) || self.rest().is_some()
@@ -183,17 +197,16 @@ pub struct SourceOperator {
 /// Runs validations and a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransformOperator {
-    /// The transform.
+    /// The transform, or a part of one that `distinct` cuts. It has no `distinct` statements.
     pub transform: hir::Transform,
+    /// The node of the file: what messages and dead letters call it.
+    pub node: String,
     /// What it reads.
     pub input: Arc<Schema>,
     /// What it gives.
     pub output: Arc<Schema>,
     /// The output columns that something reads.
     pub stored: ColumnSet,
-    /// The memory consumers of its `distinct` statements, in statement order: positions in
-    /// [`super::PhysicalPlan::consumers`].
-    pub distinct_consumers: Vec<usize>,
 }
 
 /// Sends rows to branches.
@@ -318,6 +331,8 @@ pub struct AggregateOperator {
     /// For one that doesn't stream, how finished groups rest where groups had to be put on disk; its consumer is also
     /// charged for the state of the groups.
     pub rest: Option<Rest>,
+    /// For one that streams, the memory consumer of the group in hand.
+    pub group_consumer: usize,
 }
 
 /// Rewrites rows of a group and adds new ones.
@@ -345,6 +360,8 @@ pub struct ReshapeOperator {
 pub struct DistinctOperator {
     /// The columns that make the key, by position.
     pub key: Vec<usize>,
+    /// The transform whose statement it is: what messages and dead letters call it.
+    pub node: String,
     /// What it reads and gives.
     pub schema: Arc<Schema>,
     /// How its rows rest; the consumer is also charged for its keys.

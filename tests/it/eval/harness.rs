@@ -6,11 +6,9 @@ use clinker::analysis::hir::{self, NodeKind};
 use clinker::analysis::types::Kind;
 use clinker::analysis::{self, Options};
 use clinker::diagnostics::{Diagnostics, SourceMap};
-use clinker::exec::Failure;
-use clinker::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions};
-use clinker::exec::eval::{Constants, DistinctGate, Transform, Transformed};
+use clinker::exec::batch::{Batch, Carried, Column, Origin, Positions};
+use clinker::exec::eval::{Constants, Transform, Transformed};
 use clinker::exec::fault::Fault;
-use clinker::exec::keys::Keys;
 use clinker::exec::value::Value;
 use clinker::plan::physical::ColumnSet;
 use clinker::syntax::pipeline;
@@ -90,7 +88,7 @@ impl Checked {
     }
 
     pub fn run(&self, batch: &Batch) -> Transformed {
-        self.compiled().run(batch, &mut FirstSeen::default()).expect("the gate never fails")
+        self.compiled().run(batch)
     }
 
     /// A fault for people: its row, field, kind, message, value, and the text it points at.
@@ -99,19 +97,6 @@ impl Checked {
         let (row, field) = (fault.row, fault.field.as_deref().unwrap_or("-"));
         let text = self.sources.slice(fault.span).trim();
         format!("row {row}, {field}: {} {}{value} in `{text}`", fault.kind.category(), fault.message)
-    }
-}
-
-/// A gate over a run of one batch.
-#[derive(Default)]
-pub struct FirstSeen(Vec<std::collections::HashSet<Vec<u8>>>);
-
-impl DistinctGate for FirstSeen {
-    fn admit(&mut self, statement: usize, keys: &Keys, live: &Bitmap) -> Result<Bitmap, Failure> {
-        self.0.resize_with(self.0.len().max(statement + 1), Default::default);
-        let seen = &mut self.0[statement];
-        let first = |row| live.value(row) && seen.insert(keys.key(row).to_vec());
-        Ok((0..live.len()).map(first).collect())
     }
 }
 

@@ -41,7 +41,7 @@ const BREAKS: &[(&str, Break)] = &[
         let OperatorKind::Transform(clean) = &mut plan.operator_mut(clean).kind else { unreachable!() };
         clean.stored = ColumnSet::none(clean.stored.width());
     }),
-    ("a distinct without a consumer", |plan| plan.consumers.clear()),
+    ("buffers without consumers", |plan| plan.consumers.clear()),
     ("an operator in two stages", |plan| {
         let twice = plan.stages[0].segments[0].operators[1];
         plan.stages[1].segments[0].operators.push(twice);
