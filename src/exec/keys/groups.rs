@@ -63,18 +63,21 @@ impl<'p> GroupTable<'p> {
     pub fn admit(&mut self, keys: &Keys, hashes: &[u64], groups: &mut Vec<u32>) -> Result<(), Exceeded> {
         groups.reserve(hashes.len());
         for (row, &hash) in hashes.iter().enumerate() {
-            let key = keys.key(row);
-            let known = |group: &u32| {
-                let Group { hash: other, key: place } = self.groups[*group as usize];
-                other == hash && self.keys.get(place) == key
-            };
-            let group = match self.table.find(hash, known) {
-                Some(group) => *group,
-                None => self.begin(key, hash)?,
-            };
-            groups.push(group);
+            groups.push(self.admit_one(keys.key(row), hash)?);
         }
         Ok(())
+    }
+
+    /// The group of one key; one that is new begins a group, whose number is the [`len`](Self::len) from before.
+    pub fn admit_one(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
+        let known = |group: &u32| {
+            let Group { hash: other, key: place } = self.groups[*group as usize];
+            other == hash && self.keys.get(place) == key
+        };
+        match self.table.find(hash, known) {
+            Some(group) => Ok(*group),
+            None => self.begin(key, hash),
+        }
     }
 
     fn begin(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {

@@ -121,6 +121,11 @@ impl<'p> Charge<'p> {
         Ok(())
     }
 
+    /// Reserves more only if that leaves the footprint of the run below the soft threshold. Tells whether it did.
+    pub fn take_below_soft(&mut self, bytes: u64) -> bool {
+        self.arbitrator.over_soft(bytes) == 0 && self.take(bytes).is_ok()
+    }
+
     /// Gives some of it back.
     pub fn give_back(&mut self, bytes: u64) {
         self.arbitrator.release(self.consumer, bytes);

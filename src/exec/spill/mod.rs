@@ -14,10 +14,12 @@ mod disk;
 mod frame;
 mod merge;
 mod run;
+mod sorter;
 
 pub use disk::{Damage, Disk, DiskFaults, Volume};
 pub use merge::Merge;
 pub use run::RunWriter;
+pub use sorter::Sorter;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -12,5 +12,6 @@ mod order_keys;
 mod outputs;
 mod publication;
 mod rest;
+mod sorter;
 mod spill;
 mod summary;

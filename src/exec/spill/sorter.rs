@@ -1,0 +1,116 @@
+//! Puts records that come in any order into the order of their keys.
+
+use super::disk::Disk;
+use super::{Merge, MergeError, RunWriter, Spilled, prefix};
+use crate::exec::Failure;
+use crate::exec::memory::Charge;
+
+/// Takes records in any order and gives them back in the order of their keys; equal keys as they came. It fills what
+/// memory there is below the soft threshold, and writes a run whenever that is full.
+pub struct Sorter<'p> {
+    spilled: Spilled<'p>,
+    charge: Charge<'p>,
+    /// Keys and payloads, one behind the other.
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+/// A record in memory. They order as the records are to come.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The first bytes of its key as a number, which decides most comparisons.
+    prefix: u64,
+    start: usize,
+    key_end: usize,
+    end: usize,
+}
+
+/// Fewest bytes and entries that there is room for.
+const FEWEST: (usize, usize) = (4096, 64);
+
+impl<'p> Sorter<'p> {
+    /// No records yet. What is held is charged to `charge`; what is written counts as spilled by `consumer`.
+    pub fn new(disk: &'p Disk, consumer: usize, charge: Charge<'p>) -> Self {
+        Self { spilled: Spilled::new(disk, consumer), charge, bytes: Vec::new(), entries: Vec::new() }
+    }
+
+    /// Adds a record. Exceeds the memory limit only if there is no room for this one alone.
+    pub fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), MergeError> {
+        let wanted = key.len() + payload.len();
+        if !self.has_room(wanted) && !self.grow(wanted) {
+            self.write_run()?;
+            self.make_room(wanted)?;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(payload);
+        let entry =
+            Entry { prefix: (prefix(key) >> 64) as u64, start, key_end: start + key.len(), end: start + wanted };
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// All records in order.
+    pub fn merge(mut self) -> Result<Merge<'p>, MergeError> {
+        self.write_run()?;
+        let Self { spilled, mut charge, bytes, entries } = self;
+        drop((bytes, entries));
+        charge.give_back(charge.held());
+        spilled.merge(charge)
+    }
+
+    fn has_room(&self, wanted: usize) -> bool {
+        self.bytes.capacity() - self.bytes.len() >= wanted && self.entries.len() < self.entries.capacity()
+    }
+
+    /// Doubles the room, if memory is not tight. While records move, both the old and the new room are held.
+    fn grow(&mut self, wanted: usize) -> bool {
+        let room = ((self.bytes.len() + wanted).max(2 * self.bytes.capacity()), 2 * self.entries.capacity());
+        let room = (room.0.max(FEWEST.0), room.1.max(FEWEST.1));
+        let taken = self.charge.take_below_soft(cost(room));
+        if taken {
+            self.resize(room);
+        }
+        taken
+    }
+
+    /// Makes room for one record where there is none.
+    fn make_room(&mut self, wanted: usize) -> Result<(), MergeError> {
+        if !self.has_room(wanted) {
+            let room = (wanted.max(self.bytes.capacity()), self.entries.capacity().max(1));
+            let frame = self.spilled.disk.frame() as u64;
+            let refused = |exceeded| MergeError::new(wanted as u64, frame, exceeded);
+            self.charge.take(cost(room)).map_err(refused)?;
+            self.resize(room);
+        }
+        Ok(())
+    }
+
+    fn resize(&mut self, (bytes, entries): (usize, usize)) {
+        let before = cost((self.bytes.capacity(), self.entries.capacity()));
+        self.bytes.reserve_exact(bytes - self.bytes.len());
+        self.entries.reserve_exact(entries - self.entries.len());
+        self.charge.give_back(before);
+    }
+
+    fn write_run(&mut self) -> Result<(), Failure> {
+        let Self { spilled, bytes, entries, .. } = self;
+        let key = |entry: &Entry| &bytes[entry.start..entry.key_end];
+        entries.sort_unstable_by(|left, right| {
+            let by_prefix = left.prefix.cmp(&right.prefix);
+            by_prefix.then_with(|| key(left).cmp(key(right))).then(left.start.cmp(&right.start))
+        });
+        let fill = |writer: &mut RunWriter<'p>| {
+            entries.iter().try_for_each(|entry| writer.push(key(entry), &bytes[entry.key_end..entry.end]))
+        };
+        spilled.write(fill)?;
+        bytes.clear();
+        entries.clear();
+        Ok(())
+    }
+}
+
+/// Room for so many bytes and entries, in bytes.
+fn cost((bytes, entries): (usize, usize)) -> u64 {
+    (bytes + entries * size_of::<Entry>()) as u64
+}

@@ -1,0 +1,61 @@
+//! Records that are put in order on disk.
+
+use clinker::exec::memory::{Arbitrator, Charge};
+use clinker::exec::spill::{Disk, DiskFaults, MergeError, Sorter};
+use proptest::prelude::*;
+
+type Record = (Vec<u8>, Vec<u8>);
+
+/// What a sorter gives for some records; `None` if they don't fit a limit.
+fn sorted(records: &[Record], limit: u64) -> Option<Vec<Record>> {
+    let arbitrator = Arbitrator::new(limit, ["rows".to_string()]);
+    let disk = Disk::new(std::env::temp_dir(), limit, ["rows".to_string()], DiskFaults::default());
+    let mut sorter = Sorter::new(&disk, 0, Charge::new(&arbitrator, 0));
+    for (key, payload) in records {
+        within(sorter.push(key, payload))?;
+    }
+    let mut merge = within(sorter.merge())?;
+    let mut all = Vec::new();
+    while let Some((key, payload)) = merge.next().expect("the disk works") {
+        all.push((key.to_vec(), payload.to_vec()));
+    }
+    assert!(arbitrator.peak() <= limit);
+    drop(merge);
+    assert_eq!(arbitrator.over_soft(arbitrator.soft()), 0, "all is given back");
+    Some(all)
+}
+
+fn within<T>(result: Result<T, MergeError>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(MergeError::Exceeded(_) | MergeError::Giant { .. }) => None,
+        Err(MergeError::Failed(failure)) => panic!("the disk works: {failure:?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn records_come_in_order_and_equal_keys_as_they_came(
+        records in prop::collection::vec(("[ab]{0,12}", "[x-z]{0,40}"), 0..3000),
+        limit in 16_384..400_000u64,
+    ) {
+        let number = |(at, (key, payload)): (usize, &(String, String))| {
+            (key.clone().into_bytes(), format!("{at} {payload}").into_bytes())
+        };
+        let records: Vec<Record> = records.iter().enumerate().map(number).collect();
+        let mut expected = records.clone();
+        expected.sort_by(|(left, _), (right, _)| left.cmp(right));
+        prop_assert_eq!(sorted(&records, limit), Some(expected));
+    }
+}
+
+#[test]
+fn a_record_may_be_as_large_as_memory() {
+    let record = |bytes: usize| (b"key".to_vec(), vec![7; bytes]);
+    let small: Vec<Record> = (0..100).map(|_| record(50)).collect();
+    let with = |bytes: usize| small.iter().cloned().chain([record(bytes)]).collect::<Vec<_>>();
+    assert_eq!(sorted(&with(20_000), 65_536).map(|all| all.len()), Some(101));
+    assert_eq!(sorted(&with(70_000), 65_536), None);
+}
