@@ -45,7 +45,7 @@ pub struct Options {
     pub spill_dir: Option<PathBuf>,
     /// Makes the spill folder fail, for tests.
     pub disk_faults: spill::DiskFaults,
-    /// Bytes of text in a block; never changes output.
+    /// Bytes of text in a block, less where the memory limit is low for so many workers; never changes output.
     pub block_size: usize,
 }
 

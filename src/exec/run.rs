@@ -66,6 +66,8 @@ fn limit_too_low(plan: &PhysicalPlan) -> Option<Diagnostic> {
 /// Runs a plan.
 pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observer) -> Result<Report, Failure> {
     let started = Instant::now();
+    let block_size = memory::block_size(options.block_size, plan.settings.memory_limit, options.threads);
+    let options = &Options { block_size, ..options.clone() };
     let Surroundings { sources, destinations, findings } = Surroundings::look(plan, options, Mode::Run);
     if let Some(error) = findings.into_iter().find(|finding| finding.severity == Severity::Error) {
         return Err(Failure::new(error, 1));

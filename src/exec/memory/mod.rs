@@ -1,8 +1,10 @@
 //! The memory arbitrator: every structure that can grow with the input reserves before it grows.
 
 mod allocator;
+mod working_set;
 
 pub use allocator::keep_freed_memory;
+pub use working_set::{block_size, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

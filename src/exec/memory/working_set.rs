@@ -1,0 +1,20 @@
+//! What blocks on their way take beside the memory limit: a little, and not more than that.
+
+/// Least and most of it.
+const BOUNDS: (u64, u64) = (1 << 20, 16 << 20);
+/// How many times its text a worker takes for the blocks it has on their way: text, fields, columns, what is written,
+/// and rows that a buffer is to hold. Measured; wide tables of short fields take more, long texts less.
+const EXPANSION: u64 = 10;
+/// Smaller blocks would cost more time than they save memory.
+const SMALLEST: u64 = 16 << 10;
+
+/// The most that blocks on their way are meant to take under a memory limit, in bytes.
+pub fn working_set(limit: u64) -> u64 {
+    (limit / 4).clamp(BOUNDS.0, BOUNDS.1)
+}
+
+/// Bytes of text in a block with which so many workers stay within the working set; at most `wanted`.
+pub fn block_size(wanted: usize, limit: u64, threads: usize) -> usize {
+    let fitting = working_set(limit) / EXPANSION / threads.max(1) as u64;
+    wanted.min(fitting.max(SMALLEST) as usize)
+}
