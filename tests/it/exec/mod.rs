@@ -11,6 +11,8 @@ mod inputs;
 mod order_keys;
 mod outputs;
 mod publication;
+#[cfg(target_os = "linux")]
+mod resident;
 mod rest;
 mod sorter;
 mod spill;
