@@ -23,7 +23,13 @@ fn text() {
 
 #[test]
 fn buffers_and_orders() {
-    for (name, (pipeline, sources)) in [("groups", pipelines::groups()), ("meetings", pipelines::meetings())] {
+    let pipelines = [
+        ("groups", pipelines::groups()),
+        ("meetings", pipelines::meetings()),
+        ("summaries", pipelines::summaries()),
+        ("firsts", pipelines::firsts()),
+    ];
+    for (name, (pipeline, sources)) in pipelines {
         let plan = plan(&pipeline);
         let show = |format| render(&plan, &sources, format, &Facts::default());
         support::assert_snapshot(&format!("plan/explain/{name}"), &show(Format::Text));
