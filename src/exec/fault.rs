@@ -28,6 +28,10 @@ pub enum FaultKind {
     TypeError,
     /// A validation of severity `error` did not hold.
     ValidationFailed,
+    /// What is computed for a whole group could not be.
+    GroupFailed,
+    /// Two rules write one cell.
+    Conflict,
 }
 
 impl FaultKind {
@@ -36,6 +40,8 @@ impl FaultKind {
         match self {
             FaultKind::TypeError => "type_error",
             FaultKind::ValidationFailed => "validation_failed",
+            FaultKind::GroupFailed => "aggregate_finalize",
+            FaultKind::Conflict => "mutation_conflict",
         }
     }
 }

@@ -106,7 +106,12 @@ impl Letters {
 
     /// Adds one that is counted but not written.
     pub fn count(&mut self, position: u32, node: usize, row: LetterRow) {
-        self.add(position, node, row, self.end());
+        self.count_bound(position, node, row, Bond::Alone);
+    }
+
+    /// Adds one that belongs to a group and is counted but not written.
+    pub fn count_bound(&mut self, position: u32, node: usize, row: LetterRow, bond: Bond) {
+        self.add_bound(position, node, row, bond, self.end());
     }
 
     /// Where the last one ends.

@@ -16,22 +16,29 @@ use crate::exec::fault::Fault;
 #[derive(Debug)]
 pub struct Arguments {
     constants: Arc<Constants>,
-    aggregates: Vec<Vec<Node>>,
+    /// The arguments of each, behind what failures are called.
+    aggregates: Vec<(Arc<str>, Vec<Node>)>,
 }
 
 impl Arguments {
-    /// Prepares the arguments of these aggregates.
-    pub fn new(aggregates: &[Aggregate], constants: Arc<Constants>) -> Self {
-        let compiled = |aggregate: &Aggregate| aggregate.args.iter().map(|arg| compile(arg, &constants)).collect();
-        Self { aggregates: aggregates.iter().map(compiled).collect(), constants }
+    /// Prepares the arguments of these aggregates. `rules` names the field of the failures of each.
+    pub fn new(aggregates: &[Aggregate], rules: &[Arc<str>], constants: Arc<Constants>) -> Self {
+        let compiled = |(aggregate, rule): (&Aggregate, &Arc<str>)| {
+            (Arc::clone(rule), aggregate.args.iter().map(|arg| compile(arg, &constants)).collect())
+        };
+        Self { aggregates: aggregates.iter().zip(rules).map(compiled).collect(), constants }
     }
 
     /// For each aggregate, the values of its arguments; and the failures, one for each failed row, ascending by row.
     pub fn evaluate(&self, batch: &Batch) -> (Vec<Vec<Column>>, Vec<Fault>) {
         let mut frame = Frame::new(batch, &self.constants, 0, 0);
         let live = Live::all(batch.rows);
-        let mut column = |node: &Node| frame.eval(node, &live).into_column(&node.kind, batch.rows);
-        let columns = self.aggregates.iter().map(|args| args.iter().map(&mut column).collect()).collect();
+        let mut columns = Vec::with_capacity(self.aggregates.len());
+        for (rule, args) in &self.aggregates {
+            frame.faults.set_field(Some(Arc::clone(rule)));
+            let column = |node: &Node| frame.eval(node, &live).into_column(&node.kind, batch.rows);
+            columns.push(args.iter().map(column).collect());
+        }
         (columns, frame.faults.into_sorted())
     }
 }

@@ -49,6 +49,22 @@ impl OrderKeys {
         Self { bytes, ends }
     }
 
+    /// No keys, with room for so many, of so many bytes in all.
+    pub fn with_capacity(keys: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(keys) }
+    }
+
+    /// Adds a key: its parts one behind the other.
+    pub fn push(&mut self, parts: &[&[u8]]) {
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.ends.push(self.bytes.len() as u32);
+    }
+
+    /// All keys, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|row| self.key(row))
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()

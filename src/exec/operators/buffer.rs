@@ -20,6 +20,8 @@ use crate::exec::spill::{Disk, MergeError};
 use crate::formats::csv::EncodeError;
 use crate::plan::physical::{Operator, OperatorKind};
 
+use super::lost::Lost;
+
 /// The side of a buffer that workers share while it is filled.
 pub(crate) trait Collector: Send + Sync {
     /// Adds the rows of a batch, which came over input number `input`, to what their block collects. The resting rows
@@ -152,6 +154,12 @@ pub(crate) trait Scan: Send {
     /// Appends the next rows, all of one port, to an empty chunk: as many as `most` allows, at least one. Gives the
     /// port; `None` behind the last row. Rows of one port come in order; ports may alternate.
     fn next(&mut self, most: Portion, chunk: &mut Chunk) -> Result<Option<usize>, Failure>;
+
+    /// For the rows given last, if they are of failed groups, what happened to each. Such rows come at a port of their
+    /// own, behind those of the plan.
+    fn lost(&mut self) -> Vec<Lost> {
+        Vec::new()
+    }
 }
 
 /// How much a worker takes at a time.
@@ -172,11 +180,17 @@ impl Portion {
 
 /// A full buffer. It holds its memory until it is dropped, at the end of the stage it drives.
 pub(crate) trait Drain: Send + Sync {
-    /// How many rows each port gives.
+    /// How many rows each port gives. Rows of failed groups come at a port of their own, behind those of the plan.
     fn ports(&self) -> Vec<u64>;
 
     /// Appends the places of the rows at `range` among those of a port, in order.
     fn places(&self, port: usize, range: Range<u64>, out: &mut Vec<Place>);
+
+    /// For the rows at `range` of the port of failed groups, what happened to each.
+    fn lost(&self, range: Range<u64>) -> Vec<Lost> {
+        let _ = range;
+        Vec::new()
+    }
 
     /// All rows.
     fn rows(&self) -> &Rows;

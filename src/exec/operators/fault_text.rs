@@ -10,7 +10,7 @@ use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaultKind};
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm};
 
-use super::{TreeNode, operands};
+use super::{Lost, TreeNode, operands};
 
 /// A record that could not be typed, and what its source says about it.
 pub(super) struct RecordText<'a> {
@@ -150,11 +150,13 @@ impl FaultText<'_> {
         let code = match self.fault.kind {
             FaultKind::TypeError => Code::E392,
             FaultKind::ValidationFailed => Code::E393,
+            FaultKind::GroupFailed | FaultKind::Conflict => Code::E392,
         };
         let name = self.node.operator.node();
         let place = match &self.node.operator.kind {
             OperatorKind::Route(_) => format!("in a condition of route `{name}`"),
             OperatorKind::Cull(_) => format!("in cull `{name}`"),
+            OperatorKind::Reshape(_) => format!("in a rule of reshape `{name}`"),
             _ => format!("in transform `{name}`"),
         };
         let mut row = place_of(self.sources, self.batch, self.fault.row).expect("a row that can fail is known");
@@ -167,9 +169,15 @@ impl FaultText<'_> {
             diagnostic = diagnostic.note(format!("with {operands}"));
         }
         let help = match self.fault.kind {
-            FaultKind::TypeError => "guard the expression, or set `strategy: continue` to make such rows dead letters",
+            FaultKind::TypeError | FaultKind::GroupFailed => {
+                "guard the expression, or set `strategy: continue` to make such rows dead letters"
+            }
             FaultKind::ValidationFailed => {
                 "let the validation only warn, or set `strategy: continue` to make such rows dead letters"
+            }
+            FaultKind::Conflict => {
+                "let one rule set the column, or their conditions exclude each other; or set `strategy: continue` to \
+                 make such groups dead letters"
             }
         };
         Failure::new(diagnostic.help(help), 3)
@@ -184,6 +192,23 @@ impl FaultText<'_> {
 
     fn row(&self) -> u64 {
         self.batch.origin.file_row(self.fault.row)
+    }
+}
+
+/// What the dead letter of a row of a failed group says: what happened to it, or to the row that it is lost with.
+pub(super) fn lost<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize, lost: &'a Lost) -> Trigger<'a> {
+    let Lost { cause, is_trigger, .. } = lost;
+    let own = |text: &'a Option<String>| text.as_deref().filter(|_| *is_trigger).unwrap_or_default();
+    Trigger {
+        file: file_of(sources, batch, row),
+        source: &sources[batch.origin.source_of(row) as usize].operator.name,
+        row: batch.origin.file_row(row),
+        field: own(&cause.field),
+        value: own(&cause.value),
+        category: if *is_trigger { cause.kind.category() } else { "correlated" },
+        detail: if *is_trigger { cause.detail() } else { cause.correlated() },
+        raw: "",
+        stage: Some(if *is_trigger { &cause.stage } else { "correlation_commit" }),
     }
 }
 

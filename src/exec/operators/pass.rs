@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::analysis::types::Kind;
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
-use crate::exec::dlq::{LetterRow, LetterWriter};
+use crate::exec::dlq::{Bond, LetterRow, LetterWriter};
 use crate::exec::eval;
 use crate::exec::fault::Fault;
 use crate::exec::rest::Place;
@@ -17,7 +17,7 @@ use crate::plan::physical::OperatorKind;
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
-use super::{Action, BlockResult, Mixed, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
+use super::{Action, BlockResult, Lost, Mixed, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
@@ -60,10 +60,14 @@ impl<'a, 'p> Pass<'a, 'p> {
                 places.clear();
                 drain.places(slice.port, slice.range.clone(), places);
                 let rows: Vec<&[u8]> = places.iter().map(|place| drain.row(*place)).collect();
-                pass.revive(&rows, slice.port);
+                match pass.is_failed(slice.port) {
+                    true => pass.lose(&rows, &drain.lost(slice.range.clone())),
+                    false => pass.revive(&rows, slice.port),
+                }
             }
-            Unit::Resting { rows: Resting::Read(chunk), slice, .. } => {
-                pass.revive(&chunk.rows().collect::<Vec<_>>(), slice.port);
+            Unit::Resting { rows: Resting::Read(chunk, lost), slice, .. } => {
+                let rows: Vec<&[u8]> = chunk.rows().collect();
+                if pass.is_failed(slice.port) { pass.lose(&rows, lost) } else { pass.revive(&rows, slice.port) }
             }
             Unit::Mixed(mixed) => pass.gather(mixed),
         }
@@ -136,6 +140,42 @@ impl<'a, 'p> Pass<'a, 'p> {
             batch.origin = Origin { kept: pass.result.origins.clone(), ..Origin::unknown(range.start) };
             pass.give(0, port, batch);
         });
+    }
+
+    /// Whether a port of the buffer is that of failed groups: it is behind those of the plan.
+    fn is_failed(&self, port: usize) -> bool {
+        port >= self.tree.nodes[0].operator.ports()
+    }
+
+    /// Makes dead letters of rows whose groups failed.
+    fn lose(&mut self, rows: &[&[u8]], lost: &[Lost]) {
+        let Unit::Resting { codec, .. } = self.unit else { return };
+        self.result.origins = codec.origins(rows);
+        self.result.counts[0].rejected += rows.len() as u64;
+        self.each_batch(rows.len() as u32, |pass, range| {
+            let range = range.start as usize..range.end as usize;
+            let mut batch = codec.decode(&rows[range.clone()]);
+            batch.origin = Origin { kept: pass.result.origins.clone(), ..Origin::unknown(range.start as u32) };
+            for (row, lost) in lost[range].iter().enumerate() {
+                pass.lost_letter(&batch, row, lost);
+            }
+        });
+    }
+
+    /// The dead letter of a row of a failed group.
+    fn lost_letter(&mut self, batch: &Batch, row: usize, lost: &Lost) {
+        let origin = &batch.origin;
+        let position = origin.positions.at(row);
+        let letter_row = LetterRow { source: origin.source_of(row), source_row: origin.source_row(row) };
+        let bond = if lost.is_trigger { Bond::Trigger(lost.group) } else { Bond::Correlated(lost.group) };
+        let shape = &self.tree.nodes[0].letters[letter_row.source as usize];
+        if shape.file.is_none() {
+            return self.result.letters.count_bound(position, 0, letter_row, bond);
+        }
+        let cells = shape.row_cells(batch, row, Vec::new);
+        let trigger = fault_text::lost(self.sources, batch, row, lost);
+        let end = self.letters.write_bound(shape, &trigger, bond, &cells);
+        self.result.letters.add_bound(position, 0, letter_row, bond, end);
     }
 
     /// Writes rows that are what the sinks below write.

@@ -10,6 +10,7 @@ use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, Index};
 
 use super::buffer::Drain;
+use super::lost::Lost;
 
 /// A block of work.
 #[derive(Clone, Copy)]
@@ -43,8 +44,8 @@ pub(crate) enum Unit<'a, 'p> {
 pub(crate) enum Resting<'a, 'p> {
     /// In a buffer, at the range of the slice.
     Drain(&'a (dyn Drain + 'p)),
-    /// Read from disk: they are all there is in the chunk.
-    Read(&'a Chunk),
+    /// Read from disk: they are all there is in the chunk. If they are of failed groups, what happened to each.
+    Read(&'a Chunk, &'a [Lost]),
 }
 
 /// Some rows of one port of a buffer.

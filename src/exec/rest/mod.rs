@@ -34,7 +34,7 @@ impl Place {
 }
 
 /// Bytes of the length in front of a row.
-const HEAD: usize = size_of::<u32>();
+pub const HEAD: usize = size_of::<u32>();
 
 /// The resting rows of one block: encoded one behind the other, each with its length in front.
 #[derive(Clone, Default, Debug)]
@@ -53,9 +53,15 @@ impl Chunk {
 
     /// Adds an encoded row, which has no length in front of it.
     pub fn push(&mut self, row: &[u8]) {
+        self.push_parts(&[row]);
+    }
+
+    /// Adds an encoded row, given as parts.
+    pub fn push_parts(&mut self, parts: &[&[u8]]) {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
         self.offsets.push(self.bytes.len() as u32);
-        self.bytes.extend_from_slice(&(row.len() as u32).to_le_bytes());
-        self.bytes.extend_from_slice(row);
+        self.bytes.extend_from_slice(&(length as u32).to_le_bytes());
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
     }
 
     /// Forgets the rows but keeps the memory.
@@ -63,6 +69,16 @@ impl Chunk {
         self.bytes.clear();
         self.offsets.clear();
     }
+}
+
+/// The bytes of each of some rows that stand one behind the other, without its length.
+pub fn rows_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let row = (!rest.is_empty()).then(|| framed(rest))?;
+        rest = &rest[HEAD + row.len()..];
+        Some(row)
+    })
 }
 
 /// The row that begins with its length at the start of `bytes`.
@@ -114,14 +130,7 @@ impl Rows {
 
     /// The bytes of all rows, without their lengths, in the order they arrived.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.chunks.iter().flat_map(|chunk| {
-            let mut rest: &[u8] = chunk;
-            std::iter::from_fn(move || {
-                let row = (!rest.is_empty()).then(|| framed(rest))?;
-                rest = &rest[HEAD + row.len()..];
-                Some(row)
-            })
-        })
+        self.chunks.iter().flat_map(|chunk| rows_of(chunk))
     }
 
     /// How many rows a chunk has.

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::exec::operators::{Drain, Full, Mixed, Portion, Scan, Slice};
+use crate::exec::operators::{Drain, Full, Lost, Mixed, Portion, Scan, Slice};
 use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{self, Source, Ticket};
 use crate::exec::{Failure, lock};
@@ -48,8 +48,8 @@ pub(super) enum Task {
     Text(Ticket),
     /// Rows of a buffer.
     Rows(Slice),
-    /// Rows of a buffer, which are in the chunk.
-    Read(Slice),
+    /// Rows of a buffer, which are in the chunk. If they are of failed groups, what happened to each.
+    Read(Slice, Vec<Lost>),
     /// Rows that were taken in turn.
     Mixed(Mixed),
 }
@@ -59,7 +59,7 @@ impl Task {
     pub fn index(&self) -> u64 {
         match self {
             Task::Text(ticket) => ticket.index,
-            Task::Rows(slice) | Task::Read(slice) => slice.index,
+            Task::Rows(slice) | Task::Read(slice, _) => slice.index,
             Task::Mixed(mixed) => mixed.index,
         }
     }
@@ -100,7 +100,7 @@ impl<'a, 'p> Feed<'a, 'p> {
         match self {
             Feed::Text(feed) => Ok(feed.next(block)?.map(Task::Text)),
             Feed::Slices(slices) => Ok(slices.next().map(Task::Rows)),
-            Feed::Scan(scanned) => Ok(scanned.next(chunk)?.map(Task::Read)),
+            Feed::Scan(scanned) => scanned.next(chunk),
             Feed::Turns => Ok(None),
         }
     }
@@ -112,10 +112,16 @@ impl<'a, 'p> Scanned<'a, 'p> {
         Self { scan, portion, next_index: 0, read: Vec::new(), closed: false }
     }
 
-    fn next(&mut self, chunk: &mut Chunk) -> Result<Option<Slice>, Failure> {
+    fn next(&mut self, chunk: &mut Chunk) -> Result<Option<Task>, Failure> {
         chunk.clear();
-        let port = if self.closed { None } else { lock(self.scan).next(self.portion, chunk)? };
-        Ok(port.map(|port| self.slice(port, chunk.offsets.len() as u64)))
+        if self.closed {
+            return Ok(None);
+        }
+        let mut scan = lock(self.scan);
+        let Some(port) = scan.next(self.portion, chunk)? else { return Ok(None) };
+        let lost = scan.lost();
+        drop(scan);
+        Ok(Some(Task::Read(self.slice(port, chunk.offsets.len() as u64), lost)))
     }
 
     fn slice(&mut self, port: usize, rows: u64) -> Slice {

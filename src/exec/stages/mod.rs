@@ -176,7 +176,9 @@ impl<'p> Stage<'_, 'p> {
             (Task::Rows(slice), Head::Buffer(Full::Resident(drain), codec)) => {
                 Unit::Resting { rows: Resting::Drain(drain.as_ref()), codec, slice }
             }
-            (Task::Read(slice), Head::Buffer(_, codec)) => Unit::Resting { rows: Resting::Read(chunk), codec, slice },
+            (Task::Read(slice, lost), Head::Buffer(_, codec)) => {
+                Unit::Resting { rows: Resting::Read(chunk, lost), codec, slice }
+            }
             (Task::Mixed(mixed), Head::Merge(_)) => Unit::Mixed(mixed),
             _ => unreachable!("the feed is the head's"),
         };

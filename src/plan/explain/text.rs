@@ -3,8 +3,7 @@
 use super::layout::{blocks, count, list, percent, rough, size, table};
 use super::model::{
     Arbitration, AtRest, BufferEdge, Columns, DeadLetterFile, Document, EstimatedSpill, Key, Memory, Node, Output,
-    Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, SpillingStage, Stage, Statistic, Step,
-    StorageSummary,
+    Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, Stage, Statistic, Step,
 };
 
 /// Prints the document.
@@ -14,8 +13,7 @@ pub fn text(document: &Document) -> String {
         ("Plan", table(document.nodes.iter().map(node_row))),
         ("Physical Properties", properties(&document.node_properties.0)),
         ("Buffer Edges", table(document.buffer_edges.iter().map(buffer_edge_row))),
-        ("Estimated Spill Volume", spill(&document.storage_summary.estimated_spill, &document.memory)),
-        ("Spill compression", compression(&document.storage_summary)),
+        ("Estimated Spill Volume", spill(&document.storage_summary.estimated_spill)),
         ("Dead-Letter Output", dead_letters(document)),
         ("Statistics", table(document.statistics.iter().map(statistic_row))),
         ("Expressions", blocks(document.expressions.iter().map(program))),
@@ -80,7 +78,7 @@ fn properties(properties: &[(String, Properties)]) -> Vec<String> {
         lines.extend(properties.key.as_ref().map(key));
         lines.extend(properties.at_rest.as_ref().map(at_rest));
         lines.extend(properties.row_identity.as_ref().and_then(row_identity));
-        lines.extend(arbitration(&properties.arbitration));
+        lines.extend(properties.arbitration.as_ref().map(arbitration));
         lines.push(format!("  why: {}", properties.why));
         lines.push(format!("  buffer: {}", properties.buffer));
         lines
@@ -120,7 +118,7 @@ fn at_rest(at_rest: &AtRest) -> String {
 
 fn buffer_edge_row(edge: &BufferEdge) -> Vec<String> {
     let port = edge.port.as_ref().map_or_else(String::new, |port| format!(" ({port})"));
-    let peak = known(edge.predicted_bytes);
+    let peak = edge.predicted_bytes.map_or_else(|| "unknown".to_string(), size);
     vec![
         edge.slot.clone(),
         format!("{}{port} -> {}, input {}", edge.from, edge.to, edge.input),
@@ -133,51 +131,24 @@ fn row_identity(identity: &RowIdentity) -> Option<String> {
     (!uses.is_empty()).then(|| format!("  row identity: by {}, for {uses}", identity.by))
 }
 
-/// How a buffer gives way. What is held by others is the same for all: next to nothing.
-fn arbitration(arbitration: &Arbitration) -> Option<String> {
+fn arbitration(arbitration: &Arbitration) -> String {
     let yes = |flag| if flag { "yes" } else { "no" };
-    Some(format!(
-        "  arbitration: priority {} | pause {} | spill {} | peak {} | frees {} | reclaim {}",
-        arbitration.priority?,
+    let peak = arbitration.predicted_peak_bytes.map_or_else(|| "unknown".to_string(), size);
+    format!(
+        "  arbitration: priority {} | pause {} | spill {} | peak {peak}",
+        arbitration.priority,
         yes(arbitration.can_pause),
-        yes(arbitration.spills),
-        known(arbitration.predicted_peak_bytes),
-        known(arbitration.predicted_freed_bytes),
-        known(arbitration.predicted_reclaim_bytes),
-    ))
+        yes(arbitration.spills)
+    )
 }
 
-fn known(bytes: Option<u64>) -> String {
-    bytes.map_or_else(|| "unknown".to_string(), size)
-}
-
-fn spill(spill: &EstimatedSpill, memory: &Memory) -> Vec<String> {
+fn spill(spill: &EstimatedSpill) -> Vec<String> {
     if spill.per_stage.is_empty() {
         return Vec::new();
     }
-    let rows = spill.per_stage.iter().map(|stage| vec![stage.name.clone(), known(stage.bytes), held(stage)]);
-    let limit = format!("under a limit of {}, before compression", size(memory.limit_bytes));
-    table(rows.chain([vec!["total".to_string(), known(spill.total_bytes), limit]]))
-}
-
-fn held(stage: &SpillingStage) -> String {
-    let about = if stage.at_most { "at most about " } else { "about " };
-    match (stage.only_if, stage.held_bytes) {
-        (Some(condition), _) => format!("holds nothing unless {condition}"),
-        (_, None) => "the size of an input is not known".to_string(),
-        (_, Some(held)) => format!("holds {about}{}", size(held)),
-    }
-}
-
-fn compression(storage: &StorageSummary) -> Vec<String> {
-    if storage.spill_compression.0.is_empty() {
-        return Vec::new();
-    }
-    let names: Vec<String> = storage.spill_compression.0.iter().map(|(name, _)| name.clone()).collect();
-    let root = storage.spill_root.as_deref().unwrap_or("the system's folder for temporary files");
-    let mut lines = list("  lz4: ", &names);
-    lines.push(format!("  in {root}, no cap"));
-    lines
+    let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_string(), size);
+    let rows = spill.per_stage.iter().map(|stage| vec![stage.name.clone(), bytes(stage.bytes)]);
+    table(rows.chain([vec!["total".to_string(), bytes(spill.total_bytes)]]))
 }
 
 fn dead_letters(document: &Document) -> Vec<String> {
@@ -224,7 +195,6 @@ fn rate_text(of: &str, rate: &Rate) -> String {
 fn statistic_row(statistic: &Statistic) -> Vec<String> {
     let noun = if statistic.estimated_rows == Some(1) { "row" } else { "rows" };
     let rows = match (statistic.estimated_rows, statistic.at_most) {
-        (Some(1), false) => "1 row".to_string(),
         (Some(rows), false) => format!("about {} {noun}", rough(rows)),
         (Some(rows), true) => format!("at most about {} {noun}", rough(rows)),
         (None, _) => "rows unknown".to_string(),
@@ -260,12 +230,7 @@ fn memory(memory: &Memory) -> Vec<String> {
     }
     lines.extend(table(memory.consumers.iter().map(|consumer| {
         let spills = if consumer.spills { "spills" } else { "can't spill" };
-        let at_most = if consumer.at_most && consumer.predicted_peak_bytes.is_some() { "at most " } else { "" };
-        let peak = format!("peak {at_most}{}", known(consumer.predicted_peak_bytes));
-        vec![
-            consumer.name.clone(),
-            format!("priority {}, {peak}, {spills}: {}", priority(consumer.priority), consumer.why),
-        ]
+        vec![consumer.name.clone(), format!("priority {}, {spills}: {}", priority(consumer.priority), consumer.why)]
     })));
     lines
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::lab::Lab;
-use crate::support::assert_snapshot;
+use crate::support::{assert_snapshot, settled};
 
 const SCHEMA: &str = "[ { name: tag, type: string }, { name: lot, type: nullable(int) }, \
                       { name: amt, type: nullable(int) }, { name: seq, type: int } ]";
@@ -168,35 +168,82 @@ fn lists_follow_the_order() {
     assert_eq!(lab.read("kept.csv"), "tag,lot,amt,seq\nb,2,8,4\nb,1,9,2\n");
 }
 
+/// Rules that can't be computed for some groups of [`failing_rows`]: a name, `partition_by`, and the rule.
+const FAILING: [(&str, &str, &str); 5] = [
+    ("a sum that overflows", "tag", "sum(amt) > 5"),
+    ("a rule that fails", "tag, lot", "count(*) / count(lot) > 5"),
+    ("a rule that fails for the whole input", "", "count(*) / (count(lot) - 4) > 5"),
+    ("an argument that fails", "tag", "sum(10 / amt) > 5"),
+    ("an argument that can't be converted", "lot", "max(tag.to_int()) > 5"),
+];
+
+fn failing_rows() -> String {
+    let large = i64::MAX;
+    format!("tag,lot,amt,seq\na,1,{large},1\nb,1,1,2\na,1,{large},3\nb,,0,4\nnull,2,7,5\n")
+}
+
+/// A list shows the order of its group also where rows are on disk: what orders them is part of what is decided on.
+#[test]
+fn lists_follow_the_order_of_rows_on_disk() {
+    let note = "a note that takes much more room in memory than the number that is collected from the row ".repeat(3);
+    let amount = |n: usize| n * 7919 % 1000;
+    let rows: String = (0..3000).map(|n| format!("{note}{},{},{},{n}\n", n % 50, n % 50, amount(n))).collect();
+    let lists = (0..50).map(|tag| {
+        let mut group: Vec<usize> = (0..3000).filter(|n| n % 50 == tag).collect();
+        group.sort_by_key(|n| (amount(*n), *n));
+        let list = group.iter().map(usize::to_string).collect::<Vec<_>>().join("-");
+        (group, list)
+    });
+    let lists: Vec<_> = lists.collect();
+    let rule = format!("collect(seq).join('-') == '{}' or collect(seq).join('-') == '{}'", lists[7].1, lists[30].1);
+    for (limit, spills) in [("64M", false), ("900K", true)] {
+        let mut lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
+        lab.options.block_size = 1 << 13;
+        let report = lab.run(&limited(&pipeline("tag", "amt", &[&rule], false), limit)).expect("the run completes");
+        assert_eq!(report.consumers.iter().any(|consumer| consumer.spilled.raw > 0), spills, "{report:?}");
+        let gone = lab.read("gone.csv");
+        let sequence: Vec<&str> = gone.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
+        assert_eq!(sequence.join("-"), format!("{}-{}", lists[7].1, lists[30].1));
+    }
+}
+
 #[test]
 fn what_stops_a_cull() {
-    let large = i64::MAX;
-    let rows = format!("tag,lot,amt,seq\na,1,{large},1\nb,1,1,2\na,1,{large},3\nb,,0,4\nnull,2,7,5\n");
-    let cases = [
-        ("a sum that overflows", "tag", "sum(amt) > 5"),
-        ("a rule that fails", "tag, lot", "count(*) / count(lot) > 5"),
-        ("a rule that fails for the whole input", "", "count(*) / (count(lot) - 4) > 5"),
-        ("an argument that fails", "tag", "sum(10 / amt) > 5"),
-        ("an argument that can't be converted", "lot", "max(tag.to_int()) > 5"),
-    ];
     let mut text = String::new();
-    for (name, partition_by, rule) in cases {
-        for strategy in ["fail_fast", "continue"] {
-            let lab = Lab::new(&[("rows.csv", &rows)]);
-            let handling = match strategy {
-                "continue" => "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n",
-                _ => "",
-            };
-            let failure = lab.failure(&(pipeline(partition_by, "", &[rule], false) + handling));
-            if strategy == "fail_fast" {
-                text += &format!("--- {name}\n{failure}\n");
-            } else {
-                assert!(failure.contains("exit 3"), "{name}: {failure}");
-            }
-            assert_eq!(lab.names(), ["rows.csv"], "{name}: nothing is left behind");
-        }
+    for (name, partition_by, rule) in FAILING {
+        let lab = Lab::new(&[("rows.csv", &failing_rows())]);
+        text += &format!("--- {name}\n{}\n", lab.failure(&pipeline(partition_by, "", &[rule], false)));
+        assert_eq!(lab.names(), ["rows.csv"], "{name}: nothing is left behind");
     }
     assert_snapshot("exec/cull_failures", &text);
+}
+
+/// Under `continue` a group that can't be decided on is lost alone: its first row is the trigger of all.
+#[test]
+fn groups_that_fail_become_dead_letters() {
+    let mut text = String::new();
+    for (name, partition_by, rule) in FAILING {
+        for (threads, block_size, limit) in [(2, 1 << 20, "512M"), (1, 16, "16K")] {
+            let mut lab = Lab::new(&[("rows.csv", &failing_rows())]);
+            (lab.options.threads, lab.options.block_size) = (threads, block_size);
+            let handling = "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n";
+            let pipeline = limited(&pipeline(partition_by, "", &[rule], false), limit) + handling;
+            let report = lab.run(&pipeline).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
+            let files = ["kept.csv", "gone.csv"].map(|file| format!("{file}\n{}", lab.read(file))).concat();
+            let found = format!("--- {name}\n{files}dlq.csv\n{}\n", settled(&lab.read("dlq.csv")));
+            assert_eq!(report.dlq + report.ok, 5, "{name}: each row ends somewhere");
+            match limit {
+                "512M" => text += &found,
+                _ => assert!(text.ends_with(&found), "{name}: the same in small blocks: {found}"),
+            }
+        }
+    }
+    assert_snapshot("exec/cull_failed_groups", &text);
+}
+
+fn limited(pipeline: &str, limit: &str) -> String {
+    let memory = format!("pipeline: {{ name: p, memory: {{ limit: {limit}, backpressure: spill }} }}");
+    pipeline.replace("pipeline: { name: p }", &memory)
 }
 
 /// A group that an earlier rule removes is not asked for by later ones.
@@ -211,18 +258,52 @@ fn rules_are_asked_in_order() {
 #[test]
 fn what_does_not_fit_is_named() {
     let mut text = String::new();
-    let few: String = (0..4000).map(|row| format!("tag{},1,1,{row}\n", row % 3)).collect();
+    let few: String = (0..4000).map(|row| format!("tag{},1,1,{row}\n", row / 3900)).collect();
     let many: String = (0..4000).map(|row| format!("{row},1,1,{row}\n")).collect();
     let rules = ["min(amt) + max(amt) + sum(seq) + min(seq) + max(seq) < 0", "avg(amt) + avg(seq) < 0.0"];
-    let cases =
-        [("rows", "tag", few.as_str(), 100_000), ("groups", "tag", &many, 300_000), ("one group", "", &few, 100_000)];
+    let cases = [
+        ("many groups", "tag", &many, "300000"),
+        ("a large group", "tag", &few, "100000"),
+        ("one group", "", &few, "100000"),
+        ("a very small limit", "tag", &few, "8192"),
+    ];
     for (name, partition_by, rows, limit) in cases {
-        let mut lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
-        (lab.options.threads, lab.options.block_size) = (1, 4096);
-        let memory = format!("pipeline: {{ name: p, memory: {{ limit: {limit}, backpressure: spill }} }}");
-        let pipeline = pipeline(partition_by, "", &rules, false).replace("pipeline: { name: p }", &memory);
-        text += &format!("--- {name}\n{}\n", lab.failure(&pipeline));
-        assert_eq!(lab.names(), ["rows.csv"], "{name}: nothing is left behind");
+        let mut messages = Vec::new();
+        for (threads, block_size) in [(1, 4096), (7, 512), (2, 1 << 20)] {
+            let mut lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
+            (lab.options.threads, lab.options.block_size) = (threads, block_size);
+            let message = lab.failure(&limited(&pipeline(partition_by, "", &rules, false), limit));
+            assert_eq!(lab.names(), ["rows.csv"], "{name}: nothing is left behind");
+            messages.push(message);
+        }
+        text += &format!("--- {name}\n{}\n", messages[0]);
+        let is_content = name != "many groups";
+        assert!(!is_content || messages.iter().all(|message| *message == messages[0]), "{name}: {messages:?}");
     }
     assert_snapshot("exec/cull_does_not_fit", &text);
+}
+
+/// Rows that take several times the limit, in groups of all sizes: what is on disk, and in which runs, never shows.
+#[test]
+fn rows_of_all_groups_need_not_fit() {
+    let note = "a note that takes some room in memory";
+    let row = |n: usize| format!("tag{},{},{},{n}\n", n * n % 97 % (1 + n % 40), n % 3, n * 7919 % 1000);
+    let rows: String = (0..6000).map(row).collect();
+    let rows = rows.replace("tag1,", &format!("{note},"));
+    for order_by in ["", "amt", "{ field: amt, order: desc }"] {
+        let rules = ["sum(amt) % 2 == 0", "count(*) > 300 and max(lot) == 1"];
+        let text = pipeline("tag, lot", order_by, &rules, order_by.is_empty());
+        let mut expected = None;
+        for (limit, threads, block_size) in
+            [("64M", 2, 1 << 17), ("256K", 1, 1 << 12), ("100K", 2, 1 << 11), ("100K", 7, 300), ("160K", 2, 1 << 20)]
+        {
+            let mut lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
+            (lab.options.threads, lab.options.block_size) = (threads, block_size);
+            let report = lab.run(&limited(&text, limit)).unwrap_or_else(|failure| panic!("{limit}: {failure:?}"));
+            let spilled = report.consumers.iter().map(|consumer| consumer.spilled.raw).sum::<u64>();
+            assert_eq!(spilled > 0, limit != "64M", "{limit}: {report:?}");
+            let found = (lab.read("kept.csv"), lab.read("gone.csv"));
+            assert!(expected.get_or_insert_with(|| found.clone()) == &found, "{limit}, {order_by}");
+        }
+    }
 }

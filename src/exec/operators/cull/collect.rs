@@ -5,14 +5,16 @@ use std::sync::Arc;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Bitmap, Column};
-use crate::exec::eval::Arguments;
-use crate::exec::fault::Fault;
+use crate::exec::eval::{Arguments, Constants};
+use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::keys::{KeyHasher, Keys, NoKey, OrderKeys};
 use crate::exec::rest::Codec;
 use crate::plan::physical::{CullOperator, Operator};
 
 use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
-use super::text;
+use super::super::grouped::GroupNames;
+use super::super::lost::Cause;
+use super::{key_columns, stage};
 
 /// The side that workers share.
 pub(super) struct CullCollector<'p> {
@@ -20,9 +22,11 @@ pub(super) struct CullCollector<'p> {
     operator: &'p Operator,
     /// The columns of which a group's first value is kept.
     firsts: Vec<usize>,
+    names: GroupNames<'p>,
     arguments: Arguments,
     hasher: KeyHasher,
     codec: Arc<Codec>,
+    constants: Arc<Constants>,
 }
 
 /// What a block gives besides its rows: one entry a batch.
@@ -38,22 +42,34 @@ pub(super) struct Decisive {
     pub arguments: Vec<Vec<Column>>,
     /// Where rows are ordered within their group.
     pub order: Option<OrderKeys>,
+    /// The rows that an aggregate can't take, where that only costs their groups.
+    pub failures: Vec<(usize, Cause)>,
 }
 
 impl<'p> CullCollector<'p> {
-    /// `firsts` are the columns of which a group's first value is kept.
-    pub fn new(spec: &'p CullOperator, firsts: Vec<usize>, context: &BufferContext<'p>, hasher: KeyHasher) -> Self {
-        let arguments = Arguments::new(&spec.cull.aggregates, Arc::clone(&context.constants));
-        Self { spec, operator: context.operator, firsts, arguments, hasher, codec: Arc::clone(&context.codec) }
+    /// `firsts` are the columns of which a group's first value is kept, `rules` the first rule that reads each aggregate.
+    pub fn new(
+        spec: &'p CullOperator,
+        firsts: Vec<usize>,
+        names: GroupNames<'p>,
+        rules: &[Arc<str>],
+        context: &BufferContext<'p>,
+        hasher: KeyHasher,
+    ) -> Self {
+        let constants = Arc::clone(&context.constants);
+        let arguments = Arguments::new(&spec.cull.aggregates, rules, Arc::clone(&constants));
+        let (operator, codec) = (context.operator, Arc::clone(&context.codec));
+        Self { spec, operator, firsts, names, arguments, hasher, codec, constants }
     }
 }
 
 impl Collector for CullCollector<'_> {
     fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
-        let columns: Vec<Column> = text::key_columns(&self.spec.cull).map(|column| stored(batch, column)).collect();
+        let columns: Vec<Column> = key_columns(&self.spec.cull).map(|column| stored(batch, column)).collect();
         let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
         let (arguments, faults) = self.arguments.evaluate(batch);
-        if let Some(error) = self.first_failure(refused.first(), faults.first()) {
+        let stopping = if self.spec.shows_groups { None } else { faults.first() };
+        if let Some(error) = self.first_failure(refused.first(), stopping) {
             return Err(error);
         }
         self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
@@ -64,6 +80,7 @@ impl Collector for CullCollector<'_> {
             firsts: self.firsts.iter().map(|column| stored(batch, *column)).collect(),
             arguments,
             order: (!order_by.is_empty()).then(|| OrderKeys::encode(order_by, &batch.columns, batch.rows)),
+            failures: faults.iter().map(|fault| (fault.row, self.cause(batch, fault))).collect(),
         });
         Ok(Admitted::default())
     }
@@ -86,7 +103,7 @@ impl CullCollector<'_> {
     }
 
     fn unkeyed(&self, NoKey { column, found, .. }: &NoKey) -> Failure {
-        let name = text::key_names(self.spec).nth(*column).unwrap_or_default();
+        let name = self.names.columns().get(*column).copied().unwrap_or_default();
         let article = if *found == "array" {
             "an "
         } else if *found == "map" {
@@ -98,6 +115,20 @@ impl CullCollector<'_> {
             format!("cull `{}`: column '{name}' is {article}{found}, which can't be a key", self.operator.name);
         let diagnostic = Diagnostic::error(Code::E396, message).label(self.operator.span, "grouped here");
         Failure::new(diagnostic.help("give such rows a key, or filter them, in a transform before it"), 3)
+    }
+
+    /// Why the group of a row fails that an aggregate can't take.
+    fn cause(&self, batch: &Batch, fault: &Fault) -> Cause {
+        let (origin, row) = (&batch.origin, fault.row);
+        let file = &self.constants.source_files[origin.source_of(row) as usize][origin.file_of(row) as usize];
+        Cause {
+            stage: stage(self.operator.node(), fault.field.as_deref().unwrap_or_default()),
+            kind: FaultKind::GroupFailed,
+            field: None,
+            value: fault.value.clone(),
+            message: format!("{} (row {} of {file})", fault.message, origin.file_row(row)),
+            row: 0,
+        }
     }
 
     fn failed(&self, fault: &Fault) -> Failure {

@@ -1,0 +1,77 @@
+//! Rows of one block, with the group of each.
+
+use crate::exec::keys::OrderKeys;
+use crate::exec::rest::{self, Chunk};
+
+/// Rows of one block as they came.
+pub(super) struct Held {
+    /// The resting rows, each behind its length.
+    pub bytes: Box<[u8]>,
+    /// The group of each.
+    pub groups: Box<[u32]>,
+    /// What each is ordered by within its group: piece by piece, or nothing if all keys are empty.
+    pub keys: Vec<OrderKeys>,
+}
+
+/// A row with what decides where it goes.
+#[derive(Clone, Copy)]
+pub(super) struct HeldRow<'a> {
+    pub group: u32,
+    pub key: &'a [u8],
+    pub row: &'a [u8],
+}
+
+/// What a row takes in memory beside its bytes and its key: its length, its group, and later its place.
+pub(super) const ROW: usize = rest::HEAD + size_of::<u32>() + size_of::<rest::Place>();
+
+impl HeldRow<'_> {
+    /// What is freed when the row goes, in bytes.
+    pub fn cost(&self) -> u64 {
+        let key = if self.key.is_empty() { 0 } else { self.key.len() + size_of::<u32>() };
+        (rest::HEAD + self.row.len() + size_of::<u32>() + key) as u64
+    }
+}
+
+impl Held {
+    /// What is held, in bytes: nothing without rows.
+    pub fn cost(&self) -> u64 {
+        if self.groups.is_empty() {
+            return 0;
+        }
+        let fixed = size_of::<Self>() + self.bytes.len() + self.groups.len() * size_of::<u32>();
+        fixed as u64 + self.keys.iter().map(OrderKeys::cost).sum::<u64>()
+    }
+
+    /// The rows, in the order they came.
+    pub fn rows(&self) -> impl Iterator<Item = HeldRow<'_>> {
+        let rows = self.groups.iter().zip(self.keys()).zip(rest::rows_of(&self.bytes));
+        rows.map(|((group, key), row)| HeldRow { group: *group, key, row })
+    }
+
+    /// What each row is ordered by within its group.
+    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let none = if self.keys.is_empty() { self.groups.len() } else { 0 };
+        self.keys.iter().flat_map(OrderKeys::iter).chain(std::iter::repeat_n([].as_slice(), none))
+    }
+
+    /// Only the rows for which `stays` holds, in memory of just their size.
+    pub fn only(&self, stays: impl Fn(&HeldRow<'_>) -> bool) -> Self {
+        let staying = || self.rows().filter(|row| stays(row));
+        let (mut count, mut bytes, mut key_bytes) = (0, 0, 0);
+        for row in staying() {
+            (count, bytes, key_bytes) = (count + 1, bytes + rest::HEAD + row.row.len(), key_bytes + row.key.len());
+        }
+        let mut chunk = Chunk { bytes: Vec::with_capacity(bytes), offsets: Vec::with_capacity(count) };
+        let mut keys = OrderKeys::with_capacity(if key_bytes > 0 { count } else { 0 }, key_bytes);
+        let mut groups = Vec::with_capacity(count);
+        for HeldRow { group, key, row } in staying() {
+            chunk.push(row);
+            groups.push(group);
+            if key_bytes > 0 {
+                keys.push(&[key]);
+            }
+        }
+        let keys = if keys.is_empty() { Vec::new() } else { vec![keys] };
+        Self { bytes: chunk.bytes.into(), groups: groups.into(), keys }
+    }
+}

@@ -1,0 +1,89 @@
+//! What became of the groups: their ports, and why some failed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::marks::Mark;
+use super::store::{Refused, Store};
+use crate::exec::dlq::LetterRow;
+use crate::exec::memory::Charge;
+use crate::exec::operators::lost::{Cause, Lost};
+use crate::exec::rest::Codec;
+
+/// What became of the groups.
+pub(in crate::exec::operators) struct Outcome<'p> {
+    /// For each group, the port that its rows go to: a failed one has the port behind those of the plan.
+    pub ports: Vec<u8>,
+    /// How many ports the plan has.
+    pub plan_ports: usize,
+    /// Whether rows end with a [`Mark`].
+    pub marked: bool,
+    /// The groups that failed.
+    pub failed: FailedGroups<'p>,
+    /// Covers `ports`.
+    pub _charge: Charge<'p>,
+}
+
+impl Outcome<'_> {
+    /// The port of a row, if it is shown.
+    pub fn port(&self, group: u32, row: &[u8]) -> Option<usize> {
+        let port = usize::from(self.ports[group as usize]);
+        let is_shown = !self.marked || Mark::of(row).is_shown(port == self.plan_ports);
+        is_shown.then_some(port)
+    }
+}
+
+/// The groups that failed, and why.
+pub(in crate::exec::operators) struct FailedGroups<'p> {
+    /// For each of them its first trigger.
+    causes: BTreeMap<u32, (LetterRow, Cause)>,
+    charge: Charge<'p>,
+    /// Where rows don't say what happened to them, their first row is the trigger, and this knows where it comes from.
+    codec: Option<Arc<Codec>>,
+}
+
+impl<'p> FailedGroups<'p> {
+    /// None yet. With a codec the first row of a failed group is the trigger, whatever failed; without one, rows end
+    /// with a [`Mark`].
+    pub fn new(charge: Charge<'p>, codec: Option<Arc<Codec>>) -> Self {
+        Self { causes: BTreeMap::new(), charge, codec }
+    }
+
+    /// The groups.
+    pub fn groups(&self) -> impl Iterator<Item = u32> {
+        self.causes.keys().copied()
+    }
+
+    /// Whether a group failed.
+    pub fn contains(&self, group: u32) -> bool {
+        self.causes.contains_key(&group)
+    }
+
+    /// Notes why a group failed: the first reason counts, by row and then as they come.
+    pub fn add(&mut self, store: &mut Store<'p>, group: u32, row: LetterRow, cause: Cause) -> Result<(), Refused> {
+        if self.causes.get(&group).is_some_and(|(first, _)| *first <= row) {
+            return Ok(());
+        }
+        // An entry, and its share of the nodes of the tree.
+        let cost = cause.cost() + 2 * size_of::<(u32, (LetterRow, Cause))>() as u64;
+        store.reserve(&mut self.charge, cost)?;
+        self.causes.insert(group, (row, cause));
+        Ok(())
+    }
+
+    /// The first trigger of a failed group, whose first row this is.
+    pub fn cause(&self, group: u32, first: &[u8]) -> Arc<Cause> {
+        let mut cause = self.causes[&group].1.clone();
+        if let Some(origins) = self.codec.as_ref().and_then(|codec| codec.origins(&[first])) {
+            cause.row = origins.file_rows[0];
+        }
+        Arc::new(cause)
+    }
+
+    /// What happened to a row of a group that `cause` made fail.
+    pub fn lost(&self, group: u32, row: &[u8], is_first: bool, cause: &Arc<Cause>) -> Lost {
+        let own = if self.codec.is_none() { Mark::failure(row) } else { None };
+        let is_trigger = own.is_some() || self.codec.is_some() && is_first;
+        Lost { group, is_trigger, cause: own.map_or_else(|| Arc::clone(cause), Arc::new) }
+    }
+}

@@ -1,0 +1,254 @@
+//! Rows by group while they come in: in memory, or in runs on disk.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::choice::Choice;
+use super::held::{Held, HeldRow, ROW};
+use super::names::GroupNames;
+use crate::exec::Failure;
+use crate::exec::keys::{GroupTable, Keys, OrderKeys};
+use crate::exec::memory::{Arbitrator, Charge, Exceeded};
+use crate::exec::rest::HEAD;
+use crate::exec::spill::{Disk, Spilled};
+
+/// Rows by group.
+///
+/// Within a group rows come by their key, then as they were added. What goes to disk goes in runs of records whose key
+/// is the group and then the row's own key. The rows of a group go oldest first, so what is on disk of a group came
+/// before what is in memory.
+pub(in crate::exec::operators) struct Store<'p> {
+    /// The groups, numbered as they were first seen.
+    pub table: GroupTable<'p>,
+    pub(super) held: Vec<Held>,
+    pub(super) charge: Charge<'p>,
+    pub(super) spilled: Spilled<'p>,
+    sizes: Sizes<'p>,
+    arbitrator: &'p Arbitrator,
+}
+
+/// Why something can't be kept.
+#[derive(Debug)]
+pub(in crate::exec::operators) enum Refused {
+    /// There is no memory for it, also with all rows on disk.
+    Exceeded(Exceeded),
+    /// The disk failed.
+    Failed(Failure),
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Refused::Failed(failure)
+    }
+}
+
+impl Refused {
+    /// The failure of an operator that has no room for what it keeps of each group.
+    pub fn failure(self, names: &GroupNames<'_>) -> Failure {
+        match self {
+            Refused::Exceeded(exceeded) => names.too_many(&exceeded),
+            Refused::Failed(failure) => failure,
+        }
+    }
+}
+
+/// What each group takes.
+struct Sizes<'p> {
+    sizes: Vec<Size>,
+    charge: Charge<'p>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Size {
+    /// All of its rows, wherever they are, each with a fixed part: the same on every run.
+    footprint: u64,
+    /// What is in memory.
+    resident: u64,
+}
+
+/// Fewest groups that there is room for.
+const FEWEST: usize = 16;
+
+impl<'p> Store<'p> {
+    /// No rows. Rows are charged to the consumer `rows`, what is kept for each group to `groups`.
+    pub fn new(arbitrator: &'p Arbitrator, disk: &'p Disk, rows: usize, groups: usize) -> Self {
+        Self {
+            table: GroupTable::new(Charge::new(arbitrator, groups)),
+            held: Vec::new(),
+            charge: Charge::new(arbitrator, rows),
+            spilled: Spilled::new(disk, rows),
+            sizes: Sizes { sizes: Vec::new(), charge: Charge::new(arbitrator, groups) },
+            arbitrator,
+        }
+    }
+
+    /// Appends the group of each row of a batch; a key that is new begins a group.
+    pub fn number(&mut self, keys: &Keys, hashes: &[u64], groups: &mut Vec<u32>) -> Result<(), Refused> {
+        let first = groups.len();
+        self.with_room(|store| {
+            groups.truncate(first);
+            store.table.admit(keys, hashes, groups)?;
+            store.sizes.grow(store.table.len())
+        })
+    }
+
+    /// Reserves memory for what can't go to disk: where there is none left, all rows do.
+    pub fn reserve(&mut self, charge: &mut Charge<'p>, bytes: u64) -> Result<(), Refused> {
+        self.with_room(|_| charge.take(bytes))
+    }
+
+    fn with_room(&mut self, mut reserve: impl FnMut(&mut Self) -> Result<(), Exceeded>) -> Result<(), Refused> {
+        match reserve(self) {
+            Err(_) if self.spillable() > 0 => {
+                self.spill(u64::MAX)?;
+                reserve(self).map_err(Refused::Exceeded)
+            }
+            reserved => reserved.map_err(Refused::Exceeded),
+        }
+    }
+
+    /// Adds the rows of a block: where they begin in `bytes`, the group of each, and, piece by piece, what each is
+    /// ordered by within its group; no keys if all of them are empty. Where there is no room they go to disk at once.
+    pub fn add(
+        &mut self,
+        bytes: Box<[u8]>,
+        offsets: &[u32],
+        groups: Vec<u32>,
+        keys: Vec<OrderKeys>,
+    ) -> Result<(), Failure> {
+        let ends = offsets.iter().skip(1).copied().chain([bytes.len() as u32]);
+        for ((start, end), group) in offsets.iter().zip(ends).zip(&groups) {
+            self.sizes.sizes[*group as usize].footprint += u64::from(end - start) + (ROW - HEAD) as u64;
+        }
+        let held = Held { bytes, groups: groups.into(), keys };
+        let cost = held.cost();
+        if self.charge.take(cost).is_err() {
+            self.spill(u64::MAX)?;
+            if self.charge.take(cost).is_err() {
+                return write(&mut self.spilled, &[held], |_| true);
+            }
+        }
+        held.rows().for_each(|row| self.sizes.sizes[row.group as usize].resident += row.cost());
+        self.held.push(held);
+        Ok(())
+    }
+
+    /// How many of its bytes could be put on disk now.
+    pub fn spillable(&self) -> u64 {
+        self.charge.held()
+    }
+
+    /// Puts rows on disk until `wanted` bytes are free: the largest groups first. Of a group that is more than the soft
+    /// threshold on its own it is the oldest rows.
+    pub fn spill(&mut self, wanted: u64) -> Result<(), Failure> {
+        let sizes = self.sizes.sizes.iter().map(|size| size.resident);
+        let choice = Choice::new(sizes, self.charge.held(), wanted, self.arbitrator.soft());
+        let is_over = |freed: u64| matches!(choice, Choice::Oldest(_)) && freed >= wanted;
+        let (mut start, mut freed) = (0, 0);
+        while start < self.held.len() && !is_over(freed) {
+            let end = self.portion(start);
+            freed += self.spill_some(start..end, choice)?;
+            start = end;
+        }
+        self.held.retain(|held| !held.groups.is_empty());
+        match choice {
+            Choice::Oldest(group) => self.sizes.sizes[group as usize].resident -= freed,
+            _ => {
+                let sizes = (0..).zip(&mut self.sizes.sizes);
+                let taken = sizes.filter(|(group, size)| choice.takes(*group, size.resident));
+                taken.for_each(|(_, size)| size.resident = 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the blocks from `start` on end that are written as one run: its rows are listed in memory that nobody counts.
+    fn portion(&self, start: usize) -> usize {
+        let most = (self.arbitrator.limit() / 512).clamp(1 << 10, 1 << 18) as usize;
+        let mut rows = 0;
+        let fits = |held: &&Held| {
+            rows += held.groups.len();
+            rows <= most
+        };
+        start + self.held[start..].iter().take_while(fits).count().max(1)
+    }
+
+    /// Puts the chosen rows of some blocks on disk. Gives what they took.
+    fn spill_some(&mut self, blocks: Range<usize>, choice: Choice) -> Result<u64, Failure> {
+        let Self { held, sizes, spilled, charge, .. } = self;
+        let goes = |row: &HeldRow<'_>| choice.takes(row.group, sizes.sizes[row.group as usize].resident);
+        write(spilled, &held[blocks.clone()], goes)?;
+        let mut freed = 0;
+        for block in &mut held[blocks] {
+            let gone: u64 = block.rows().filter(goes).map(|row| row.cost()).sum();
+            if gone > 0 {
+                let before = block.cost();
+                *block = block.only(|row| !goes(row));
+                charge.give_back(before - block.cost());
+                freed += gone;
+            }
+        }
+        Ok(freed)
+    }
+
+    /// E310 if the rows of a group are more than the whole limit: of the largest one.
+    pub fn check_sizes(&self, names: &GroupNames<'_>) -> Result<(), Failure> {
+        let limit = self.arbitrator.limit();
+        let sizes = (0..).zip(&self.sizes.sizes).map(|(group, size)| (group, size.footprint));
+        match sizes.max_by_key(|(group, footprint)| (*footprint, Reverse(*group))) {
+            Some((group, used)) if used > limit => Err(names.too_large(self.table.key(group), used, limit)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The first row of a group, by its key and then as they came; `None` if the disk can't be read.
+    pub fn first_row(mut self, group: u32) -> Option<Vec<u8>> {
+        if self.spilled.is_empty() {
+            let rows = self.held.iter().flat_map(Held::rows).filter(|row| row.group == group);
+            return rows.min_by_key(|row| row.key).map(|row| row.row.to_vec());
+        }
+        self.spill(u64::MAX).ok()?;
+        let mut merge = self.spilled.merge(self.charge).ok()?;
+        while let Some((key, row)) = merge.next().ok()? {
+            if key.starts_with(&group.to_be_bytes()) {
+                return Some(row.to_vec());
+            }
+        }
+        None
+    }
+}
+
+impl Sizes<'_> {
+    /// Makes room for so many groups.
+    fn grow(&mut self, count: usize) -> Result<(), Exceeded> {
+        let bytes = |groups: usize| (groups * size_of::<Size>()) as u64;
+        let (old, room) = (self.sizes.capacity(), count.max(2 * self.sizes.capacity()).max(FEWEST));
+        if count > old {
+            // While they move both are held.
+            self.charge.take(bytes(room))?;
+            self.sizes.reserve_exact(room - self.sizes.len());
+            self.charge.give_back(bytes(old));
+        }
+        self.sizes.resize(count.max(self.sizes.len()), Size::default());
+        Ok(())
+    }
+}
+
+/// Writes those rows of some blocks for which `goes` holds as one run.
+fn write(spilled: &mut Spilled<'_>, blocks: &[Held], goes: impl Fn(&HeldRow<'_>) -> bool) -> Result<(), Failure> {
+    let rows: Vec<HeldRow<'_>> = blocks.iter().flat_map(Held::rows).filter(|row| goes(row)).collect();
+    let mut order: Vec<u64> = (0..).zip(&rows).map(|(number, row)| u64::from(row.group) << 32 | number).collect();
+    match rows.iter().all(|row| row.key.is_empty()) {
+        true => order.sort_unstable(),
+        false => order.sort_unstable_by(|one, other| {
+            let key = |entry: &u64| rows[*entry as u32 as usize].key;
+            (one >> 32).cmp(&(other >> 32)).then_with(|| key(one).cmp(key(other))).then(one.cmp(other))
+        }),
+    }
+    spilled.write(|run| {
+        order.iter().try_for_each(|entry| {
+            let HeldRow { group, key, row } = rows[*entry as u32 as usize];
+            run.push_parts(&[&group.to_be_bytes(), key], row)
+        })
+    })
+}
