@@ -70,7 +70,10 @@ fn options(args: &RunArgs, plan: &PhysicalPlan) -> Options {
 }
 
 fn explain_plan(sources: &SourceMap, plan: &PhysicalPlan, options: &Options, format: Format) -> u8 {
-    let facts = Facts { input_bytes: exec::input_bytes(plan, options) };
+    let facts = Facts {
+        input_bytes: exec::input_bytes(plan, options),
+        spill_root: Some(exec::spill_root(options).display().to_string()),
+    };
     let text = explain::render(plan, sources, format, &facts);
     if output::document(&text) { OK } else { IO }
 }

@@ -208,6 +208,11 @@ pub fn input_bytes(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, u
     sources::input_bytes(plan, &options.base_dir)
 }
 
+/// The folder for rows that do not fit the memory limit.
+pub fn spill_root(options: &Options) -> PathBuf {
+    options.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
+}
+
 /// Runs a plan.
 ///
 /// Outputs appear all together at the end or not at all.

@@ -80,7 +80,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let mut names = CarriedNames::default();
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
-    let folder = spill_folder(options);
+    let folder = super::spill_root(options);
     let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults);
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
     let spool = Spool::new(spool_folder(options, &destinations));
@@ -100,11 +100,6 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let mut report = run.report();
     report.elapsed = started.elapsed();
     Ok(report)
-}
-
-/// Where rows go that do not fit the memory limit.
-fn spill_folder(options: &Options) -> PathBuf {
-    options.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
 }
 
 /// Where dead letters are put aside: where spill files are, or beside an output, where there is room and permission.

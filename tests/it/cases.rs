@@ -154,6 +154,7 @@ fn normalise_output(text: &str) -> String {
         (r"\d+(\.\d+)? ?(ms|µs|s)\b", "<time>"),
         (r"peak memory \d+(\.\d+)?[BKMG]\b", "peak memory <size>"),
         (r"own size of \d+(\.\d+)?[BKMG]\b", "own size of <size>"),
+        (r"  in .*, no cap", "  in <folder>, no cap"),
         (r"/tmp/[^\s:]+", "<folder>"),
     ];
     figures.iter().fold(text.to_owned(), |text, (pattern, with)| {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::disk::Disk;
 use super::run::{Run, RunReader};
+use super::sorter::Held;
 use crate::exec::Failure;
 use crate::exec::memory::Charge;
 
@@ -16,6 +17,8 @@ pub struct Merge<'p> {
     /// Whether the record on top was given already.
     given: bool,
     stored: Vec<u8>,
+    /// Records that were never on disk, in place of readers.
+    held: Option<Held>,
     _charge: Option<Charge<'p>>,
 }
 
@@ -33,7 +36,7 @@ impl<'p> Merge<'p> {
     pub(super) fn new(disk: &'p Disk, runs: Vec<Run>, charge: Option<Charge<'p>>) -> Result<Self, Failure> {
         let readers: Vec<RunReader> = runs.into_iter().map(RunReader::new).collect();
         let (heap, stored) = (Vec::with_capacity(readers.len()), Vec::new());
-        let mut merge = Self { disk, readers, heap, given: false, stored, _charge: charge };
+        let mut merge = Self { disk, readers, heap, given: false, stored, held: None, _charge: charge };
         for reader in 0..merge.readers.len() {
             if merge.advance(reader)? {
                 let head = merge.head(reader);
@@ -46,9 +49,18 @@ impl<'p> Merge<'p> {
         Ok(merge)
     }
 
+    /// Records that are in memory, in order.
+    pub(super) fn of_held(disk: &'p Disk, held: Held, charge: Charge<'p>) -> Self {
+        let (readers, heap, stored) = (Vec::new(), Vec::new(), Vec::new());
+        Self { disk, readers, heap, given: false, stored, held: Some(held), _charge: Some(charge) }
+    }
+
     /// The next record: key and payload. `None` behind the last one.
     #[expect(clippy::should_implement_trait, reason = "a record is lent: an iterator can't do that")]
     pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, Failure> {
+        if self.held.is_some() {
+            return Ok(self.held.as_mut().and_then(Held::next));
+        }
         if std::mem::take(&mut self.given) {
             let reader = self.heap[0].reader as usize;
             if self.advance(reader)? {

@@ -13,6 +13,14 @@ pub struct Sorter<'p> {
     /// Keys and payloads, one behind the other.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
+    /// Most bytes to hold.
+    most: u64,
+}
+
+/// Records in memory, in order.
+pub(super) struct Held {
+    bytes: Vec<u8>,
+    entries: std::vec::IntoIter<Entry>,
 }
 
 /// A record in memory. They order as the records are to come.
@@ -31,7 +39,12 @@ const FEWEST: (usize, usize) = (4096, 64);
 impl<'p> Sorter<'p> {
     /// No records yet. What is held is charged to `charge`; what is written counts as spilled by `consumer`.
     pub fn new(disk: &'p Disk, consumer: usize, charge: Charge<'p>) -> Self {
-        Self { spilled: Spilled::new(disk, consumer), charge, bytes: Vec::new(), entries: Vec::new() }
+        Self { spilled: Spilled::new(disk, consumer), charge, bytes: Vec::new(), entries: Vec::new(), most: u64::MAX }
+    }
+
+    /// One that holds at most so many bytes, but for a few records, however much memory there is.
+    pub fn at_most(self, bytes: u64) -> Self {
+        Self { most: bytes, ..self }
     }
 
     /// Adds a record. Exceeds the memory limit only if there is no room for this one alone.
@@ -53,10 +66,21 @@ impl<'p> Sorter<'p> {
     /// All records in order.
     pub fn merge(mut self) -> Result<Merge<'p>, MergeError> {
         self.write_run()?;
-        let Self { spilled, mut charge, bytes, entries } = self;
+        let Self { spilled, mut charge, bytes, entries, .. } = self;
         drop((bytes, entries));
         charge.give_back(charge.held());
         spilled.merge(charge)
+    }
+
+    /// All records in order, without a detour over the disk if none were written there. What is held stays charged until
+    /// they are read.
+    pub fn sorted(mut self) -> Result<Merge<'p>, MergeError> {
+        if !self.spilled.is_empty() {
+            return self.merge();
+        }
+        self.sort();
+        let Self { spilled, charge, bytes, entries, .. } = self;
+        Ok(Merge::of_held(spilled.disk, Held { bytes, entries: entries.into_iter() }, charge))
     }
 
     fn has_room(&self, wanted: usize) -> bool {
@@ -67,16 +91,21 @@ impl<'p> Sorter<'p> {
     fn grow(&mut self, wanted: usize) -> bool {
         let room = ((self.bytes.len() + wanted).max(2 * self.bytes.capacity()), 2 * self.entries.capacity());
         let room = (room.0.max(FEWEST.0), room.1.max(FEWEST.1));
-        let taken = self.charge.take_below_soft(cost(room));
+        let taken = cost(room) <= self.most && self.charge.take_below_soft(cost(room));
         if taken {
             self.resize(room);
         }
         taken
     }
 
-    /// Makes room for one record where there is none.
+    /// Makes room for one record where there is none; for a few, if that is possible.
     fn make_room(&mut self, wanted: usize) -> Result<(), MergeError> {
         if !self.has_room(wanted) {
+            let few = (wanted.max(FEWEST.0), FEWEST.1);
+            if self.entries.capacity() == 0 && self.charge.take(cost(few)).is_ok() {
+                self.resize(few);
+                return Ok(());
+            }
             let room = (wanted.max(self.bytes.capacity()), self.entries.capacity().max(1));
             let frame = self.spilled.disk.frame() as u64;
             let refused = |exceeded| MergeError::new(wanted as u64, frame, exceeded);
@@ -94,19 +123,41 @@ impl<'p> Sorter<'p> {
     }
 
     fn write_run(&mut self) -> Result<(), Failure> {
+        self.sort();
         let Self { spilled, bytes, entries, .. } = self;
-        let key = |entry: &Entry| &bytes[entry.start..entry.key_end];
-        entries.sort_unstable_by(|left, right| {
-            let by_prefix = left.prefix.cmp(&right.prefix);
-            by_prefix.then_with(|| key(left).cmp(key(right))).then(left.start.cmp(&right.start))
-        });
         let fill = |writer: &mut RunWriter<'p>| {
-            entries.iter().try_for_each(|entry| writer.push(key(entry), &bytes[entry.key_end..entry.end]))
+            entries.iter().try_for_each(|entry| writer.push(entry.key(bytes), entry.payload(bytes)))
         };
         spilled.write(fill)?;
         bytes.clear();
         entries.clear();
         Ok(())
+    }
+
+    fn sort(&mut self) {
+        let Self { bytes, entries, .. } = self;
+        entries.sort_unstable_by(|left, right| {
+            let by_prefix = left.prefix.cmp(&right.prefix);
+            by_prefix.then_with(|| left.key(bytes).cmp(right.key(bytes))).then(left.start.cmp(&right.start))
+        });
+    }
+}
+
+impl Entry {
+    fn key<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        &bytes[self.start..self.key_end]
+    }
+
+    fn payload<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        &bytes[self.key_end..self.end]
+    }
+}
+
+impl Held {
+    /// The next record: key and payload.
+    pub fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        let entry = self.entries.next()?;
+        Some((entry.key(&self.bytes), entry.payload(&self.bytes)))
     }
 }
 

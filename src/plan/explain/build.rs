@@ -2,36 +2,43 @@
 
 use std::collections::BTreeSet;
 
+use super::estimate::{self, RowCounts};
 use super::model::{
     Arbitration, AtRest, BufferEdge, Columns, Consumer, DeadLetterFile, Document, Edge, ErrorHandling, EstimatedSpill,
     Key, Memory, Node, Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, Segment, SourcePolicy,
     SpillingStage, Stage, StorageSummary,
 };
-use super::{Facts, estimate, order, steps, tree};
+use super::predict::{self, Predicted};
+use super::{Facts, order, steps, tree};
 use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::{
-    self, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm,
-    RowIdentity as Identity, SinkOperator, SortPurpose,
+    self, ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, RowIdentity as Identity,
+    SinkOperator, SortPurpose,
 };
 
 /// Says everything about a plan that is printed.
 pub fn document(plan: &PhysicalPlan, sources: &SourceMap, facts: &Facts) -> Document {
+    let counts = RowCounts::of(plan, facts);
+    let predicted = predict::predict(plan, &counts);
     Document {
         schema_version: SCHEMA_VERSION,
         name: plan.name.clone(),
         outputs: plan.operators().filter_map(|(_, operator)| output(operator)).collect(),
         nodes: plan.operators().map(|(id, operator)| node(plan, sources, id, operator)).collect(),
         edges: plan.operators().flat_map(|(id, _)| edges(plan, id)).collect(),
-        node_properties: node_properties(plan),
-        buffer_edges: plan.operators().filter_map(|(id, operator)| buffer_edge(plan, id, operator)).collect(),
+        node_properties: node_properties(plan, &predicted),
+        buffer_edges: plan
+            .operators()
+            .filter_map(|(id, operator)| buffer_edge(plan, &predicted, id, operator))
+            .collect(),
         stages: plan.stages.iter().map(|stage| self::stage(plan, stage)).collect(),
-        storage_summary: storage_summary(plan),
+        storage_summary: storage_summary(plan, &predicted, facts),
         error_handling: error_handling(plan),
         dead_letter: (0..plan.dead_letters.files.len()).map(|file| dead_letter_file(plan, file)).collect(),
-        statistics: estimate::statistics(plan, facts),
+        statistics: estimate::statistics(plan, &counts, facts),
         expressions: plan.operators().filter_map(|(_, operator)| steps::program(operator, sources)).collect(),
-        memory: memory(plan),
+        memory: memory(plan, &predicted),
     }
 }
 
@@ -135,7 +142,12 @@ fn row_identity(edge: &physical::Edge) -> RowIdentity {
     }
 }
 
-fn buffer_edge(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Option<BufferEdge> {
+fn buffer_edge(
+    plan: &PhysicalPlan,
+    predicted: &[Predicted],
+    id: OperatorId,
+    operator: &Operator,
+) -> Option<BufferEdge> {
     let OperatorKind::Park(park) = &operator.kind else { return None };
     let (producer, inner) = plan.inputs(id).into_iter().next()?;
     let (consumer, outer) = plan.outputs(id).into_iter().next()?;
@@ -146,33 +158,58 @@ fn buffer_edge(plan: &PhysicalPlan, id: OperatorId, operator: &Operator) -> Opti
         to: plan.operator(consumer).label(),
         input: outer.input + 1,
         priority: plan.consumers[park.rest.consumer].priority,
-        predicted_bytes: None,
+        predicted_bytes: predicted[park.rest.consumer].holds,
         why: park.reason.clone(),
     })
 }
 
-fn node_properties(plan: &PhysicalPlan) -> Ordered<Properties> {
+fn node_properties(plan: &PhysicalPlan, predicted: &[Predicted]) -> Ordered<Properties> {
+    let reclaim = reclaim(plan, predicted);
     let operators = plan.operators().zip(order::phrases(plan));
-    Ordered(operators.map(|((id, operator), order)| properties(plan, id, operator, order)).collect())
+    let properties = operators.map(|((id, operator), order)| {
+        let properties = Properties {
+            buffer: operator.buffer.to_string(),
+            why: operator.buffer_reason.clone(),
+            columns: columns(plan, id, operator),
+            order,
+            key: key(plan, id, operator),
+            at_rest: at_rest(plan, operator),
+            row_identity: plan.inputs(id).first().map(|(_, edge)| row_identity(edge)),
+            arbitration: arbitration(plan, predicted, operator, reclaim[id.0 as usize]),
+        };
+        (operator.label(), properties)
+    });
+    Ordered(properties.collect())
 }
 
-fn properties(plan: &PhysicalPlan, id: OperatorId, operator: &Operator, order: Option<String>) -> (String, Properties) {
-    let rows = operator.rest().map(|rest| arbitration(&plan.consumers[rest.consumer]));
-    let own = Properties {
-        buffer: operator.buffer.to_string(),
-        why: operator.buffer_reason.clone(),
-        columns: columns(plan, id, operator),
-        order,
-        key: key(plan, id, operator),
-        at_rest: at_rest(plan, operator),
-        row_identity: plan.inputs(id).first().map(|(_, edge)| row_identity(edge)),
-        arbitration: rows,
+fn arbitration(plan: &PhysicalPlan, predicted: &[Predicted], operator: &Operator, reclaim: Option<u64>) -> Arbitration {
+    let rows = operator.rest().map(|rest| (&plan.consumers[rest.consumer], predicted[rest.consumer]));
+    let held = rows.map_or(Some(0), |(_, predicted)| predicted.holds);
+    Arbitration {
+        priority: rows.map(|(consumer, _)| consumer.priority),
+        spills: rows.is_some_and(|(consumer, _)| consumer.spills),
+        can_pause: false,
+        predicted_peak_bytes: held,
+        predicted_freed_bytes: held,
+        predicted_reclaim_bytes: reclaim,
+    }
+}
+
+/// For each operator, the most that one buffer there or further down could put on disk; `None` if one's size is not
+/// known.
+fn reclaim(plan: &PhysicalPlan, predicted: &[Predicted]) -> Vec<Option<u64>> {
+    let own = |(id, _): (OperatorId, &Operator)| {
+        let spilling = plan.consumers.iter().zip(predicted).filter(|(consumer, _)| consumer.spills);
+        let mut own = spilling.filter(|(consumer, _)| consumer.operator == id).map(|(_, predicted)| predicted.holds);
+        own.try_fold(0, |most: u64, holds| holds.map(|holds| most.max(holds)))
     };
-    (operator.label(), own)
-}
-
-fn arbitration(consumer: &MemoryConsumer) -> Arbitration {
-    Arbitration { priority: consumer.priority, spills: consumer.spills, can_pause: false, predicted_peak_bytes: None }
+    let mut found: Vec<Option<u64>> = plan.operators().map(own).collect();
+    for id in (0..found.len()).rev() {
+        for (below, _) in plan.outputs(OperatorId(id as u32)) {
+            found[id] = found[id].zip(found[below.0 as usize]).map(|(own, below)| own.max(below));
+        }
+    }
+    found
 }
 
 fn at_rest(plan: &PhysicalPlan, operator: &Operator) -> Option<AtRest> {
@@ -268,13 +305,25 @@ fn stage(plan: &PhysicalPlan, stage: &physical::Stage) -> Stage {
     }
 }
 
-fn storage_summary(plan: &PhysicalPlan) -> StorageSummary {
-    let spilling = plan.consumers.iter().filter(|consumer| consumer.spills);
-    let per_stage: Vec<_> =
-        spilling.map(|consumer| SpillingStage { name: consumer.name.clone(), bytes: None }).collect();
-    let any_unknown = !per_stage.is_empty();
+fn storage_summary(plan: &PhysicalPlan, predicted: &[Predicted], facts: &Facts) -> StorageSummary {
+    let spilling = || plan.consumers.iter().zip(predicted).filter(|(consumer, _)| consumer.spills);
+    let per_stage = spilling().map(|(consumer, predicted)| SpillingStage {
+        name: consumer.name.clone(),
+        bytes: predicted.spills,
+        held_bytes: predicted.holds,
+        at_most: predicted.at_most,
+        only_if: match &plan.operator(consumer.operator).kind {
+            OperatorKind::Sort(sort) if sort.purpose == SortPurpose::Repair => Some("a file breaks its order"),
+            _ => None,
+        },
+    });
+    let per_stage: Vec<_> = per_stage.collect();
+    let total_bytes: Option<u64> = per_stage.iter().map(|stage| stage.bytes).sum();
     StorageSummary {
-        estimated_spill: EstimatedSpill { per_stage, total_bytes: (!any_unknown).then_some(0), any_unknown },
+        spill_root: facts.spill_root.clone(),
+        disk_cap_bytes: None,
+        spill_compression: Ordered(spilling().map(|(consumer, _)| (consumer.name.clone(), "lz4")).collect()),
+        estimated_spill: EstimatedSpill { any_unknown: total_bytes.is_none(), total_bytes, per_stage },
     }
 }
 
@@ -310,13 +359,17 @@ fn dead_letter_file(plan: &PhysicalPlan, position: usize) -> DeadLetterFile {
     }
 }
 
-fn memory(plan: &PhysicalPlan) -> Memory {
+fn memory(plan: &PhysicalPlan, predicted: &[Predicted]) -> Memory {
     let limit = plan.settings.memory_limit;
-    let consumers = plan.consumers.iter().map(|consumer| Consumer {
+    let mut consumers: Vec<_> = plan.consumers.iter().zip(predicted).collect();
+    consumers.sort_by_key(|(consumer, _)| consumer.priority);
+    let consumers = consumers.into_iter().map(|(consumer, predicted)| Consumer {
         name: consumer.name.clone(),
         node: plan.operator(consumer.operator).label(),
         priority: consumer.priority,
         spills: consumer.spills,
+        predicted_peak_bytes: predicted.holds,
+        at_most: predicted.at_most,
         why: consumer.reason.clone(),
     });
     Memory {
@@ -326,7 +379,7 @@ fn memory(plan: &PhysicalPlan) -> Memory {
             Backpressure::Spill => "spill",
             Backpressure::Both => "both",
         },
-        spill_above_bytes: limit / 5 * 4 + limit % 5 * 4 / 5,
+        spill_above_bytes: predict::soft_limit(limit),
         batch_rows: plan.settings.batch_size,
         threads: plan.settings.threads,
         consumers: consumers.collect(),

@@ -1,8 +1,8 @@
 //! Shows a physical plan: the plan that runs, said once as data and printed as text, JSON or YAML.
 //!
 //! [`render`] builds one document (`model`) from the plan, then prints it. JSON and YAML are that document as it is;
-//! text arranges the same facts in sections, and dot draws its nodes and edges. Nothing here decides anything, and nothing is opened: what only the file
-//! system knows comes in as [`Facts`].
+//! text arranges the same facts in sections, and dot draws its nodes and edges. Nothing here decides anything, and
+//! nothing is opened: what only the file system knows comes in as [`Facts`].
 
 mod build;
 mod dot;
@@ -10,6 +10,7 @@ mod estimate;
 pub(crate) mod layout;
 mod model;
 mod order;
+mod predict;
 mod steps;
 mod text;
 mod tree;
@@ -37,6 +38,8 @@ pub enum Format {
 pub struct Facts {
     /// Bytes of all input files of a source, by the source's name. A source that is not there has an unknown size.
     pub input_bytes: BTreeMap<String, u64>,
+    /// The folder for what does not fit the memory limit.
+    pub spill_root: Option<String>,
 }
 
 /// Prints a plan. `sources` holds the pipeline file that the plan's spans point into. The text ends in a newline.

@@ -112,8 +112,7 @@ pub struct Properties {
     pub at_rest: Option<AtRest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_identity: Option<RowIdentity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arbitration: Option<Arbitration>,
+    pub arbitration: Arbitration,
 }
 
 /// The correlation keys that rows carry, by the names of their fields.
@@ -150,13 +149,19 @@ pub struct Columns {
     pub undeclared_fields: bool,
 }
 
-/// How a memory consumer gives way under pressure.
+/// How what an operator holds gives way under pressure.
 #[derive(Serialize)]
 pub struct Arbitration {
-    pub priority: u8,
+    /// Null for an operator that holds only what it is working on.
+    pub priority: Option<u8>,
     pub spills: bool,
     pub can_pause: bool,
+    /// What it holds in all when it is full.
     pub predicted_peak_bytes: Option<u64>,
+    /// What of it is free again when the stage is over that it drives.
+    pub predicted_freed_bytes: Option<u64>,
+    /// The most that one buffer there or further down could put on disk.
+    pub predicted_reclaim_bytes: Option<u64>,
 }
 
 /// A stage: labels in plan order.
@@ -188,16 +193,23 @@ fn is_single(segments: &[Segment]) -> bool {
     segments.len() == 1
 }
 
-/// What may be spilled.
+/// What may be spilled, and where to.
 #[derive(Serialize)]
 pub struct StorageSummary {
+    /// The folder; null if it is not known.
+    pub spill_root: Option<String>,
+    /// There is none: it may fill the disk.
+    pub disk_cap_bytes: Option<u64>,
     pub estimated_spill: EstimatedSpill,
+    /// How what goes to disk is compressed, by label.
+    pub spill_compression: Ordered<&'static str>,
 }
 
 /// Bytes that may be spilled.
 #[derive(Serialize)]
 pub struct EstimatedSpill {
     pub per_stage: Vec<SpillingStage>,
+    /// Null if the size of an input is not known that counts.
     pub total_bytes: Option<u64>,
     pub any_unknown: bool,
 }
@@ -206,7 +218,14 @@ pub struct EstimatedSpill {
 #[derive(Serialize)]
 pub struct SpillingStage {
     pub name: String,
+    /// What goes to disk under the limit, before it is compressed: nothing, or all that it holds.
     pub bytes: Option<u64>,
+    /// What it holds in all.
+    pub held_bytes: Option<u64>,
+    /// Whether it may hold less: rows are dropped or grouped above.
+    pub at_most: bool,
+    /// What has to happen for it to hold anything, where that is not the rule.
+    pub only_if: Option<&'static str>,
 }
 
 /// What happens to bad rows.
@@ -286,6 +305,7 @@ pub struct Memory {
     pub spill_above_bytes: u64,
     pub batch_rows: usize,
     pub threads: Option<usize>,
+    /// In the order in which they are asked to spill.
     pub consumers: Vec<Consumer>,
 }
 
@@ -296,6 +316,10 @@ pub struct Consumer {
     pub node: String,
     pub priority: u8,
     pub spills: bool,
+    /// What it holds in all when it is full.
+    pub predicted_peak_bytes: Option<u64>,
+    /// Whether that may be less: rows are dropped or grouped above.
+    pub at_most: bool,
     pub why: String,
 }
 

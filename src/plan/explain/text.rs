@@ -3,7 +3,8 @@
 use super::layout::{blocks, count, list, percent, rough, size, table};
 use super::model::{
     Arbitration, AtRest, BufferEdge, Columns, DeadLetterFile, Document, EstimatedSpill, Key, Memory, Node, Output,
-    Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, Stage, Statistic, Step,
+    Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, SpillingStage, Stage, Statistic, Step,
+    StorageSummary,
 };
 
 /// Prints the document.
@@ -13,7 +14,8 @@ pub fn text(document: &Document) -> String {
         ("Plan", table(document.nodes.iter().map(node_row))),
         ("Physical Properties", properties(&document.node_properties.0)),
         ("Buffer Edges", table(document.buffer_edges.iter().map(buffer_edge_row))),
-        ("Estimated Spill Volume", spill(&document.storage_summary.estimated_spill)),
+        ("Estimated Spill Volume", spill(&document.storage_summary.estimated_spill, &document.memory)),
+        ("Spill compression", compression(&document.storage_summary)),
         ("Dead-Letter Output", dead_letters(document)),
         ("Statistics", table(document.statistics.iter().map(statistic_row))),
         ("Expressions", blocks(document.expressions.iter().map(program))),
@@ -78,7 +80,7 @@ fn properties(properties: &[(String, Properties)]) -> Vec<String> {
         lines.extend(properties.key.as_ref().map(key));
         lines.extend(properties.at_rest.as_ref().map(at_rest));
         lines.extend(properties.row_identity.as_ref().and_then(row_identity));
-        lines.extend(properties.arbitration.as_ref().map(arbitration));
+        lines.extend(arbitration(&properties.arbitration));
         lines.push(format!("  why: {}", properties.why));
         lines.push(format!("  buffer: {}", properties.buffer));
         lines
@@ -118,7 +120,7 @@ fn at_rest(at_rest: &AtRest) -> String {
 
 fn buffer_edge_row(edge: &BufferEdge) -> Vec<String> {
     let port = edge.port.as_ref().map_or_else(String::new, |port| format!(" ({port})"));
-    let peak = edge.predicted_bytes.map_or_else(|| "unknown".to_string(), size);
+    let peak = known(edge.predicted_bytes);
     vec![
         edge.slot.clone(),
         format!("{}{port} -> {}, input {}", edge.from, edge.to, edge.input),
@@ -131,24 +133,51 @@ fn row_identity(identity: &RowIdentity) -> Option<String> {
     (!uses.is_empty()).then(|| format!("  row identity: by {}, for {uses}", identity.by))
 }
 
-fn arbitration(arbitration: &Arbitration) -> String {
+/// How a buffer gives way. What is held by others is the same for all: next to nothing.
+fn arbitration(arbitration: &Arbitration) -> Option<String> {
     let yes = |flag| if flag { "yes" } else { "no" };
-    let peak = arbitration.predicted_peak_bytes.map_or_else(|| "unknown".to_string(), size);
-    format!(
-        "  arbitration: priority {} | pause {} | spill {} | peak {peak}",
-        arbitration.priority,
+    Some(format!(
+        "  arbitration: priority {} | pause {} | spill {} | peak {} | frees {} | reclaim {}",
+        arbitration.priority?,
         yes(arbitration.can_pause),
-        yes(arbitration.spills)
-    )
+        yes(arbitration.spills),
+        known(arbitration.predicted_peak_bytes),
+        known(arbitration.predicted_freed_bytes),
+        known(arbitration.predicted_reclaim_bytes),
+    ))
 }
 
-fn spill(spill: &EstimatedSpill) -> Vec<String> {
+fn known(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "unknown".to_string(), size)
+}
+
+fn spill(spill: &EstimatedSpill, memory: &Memory) -> Vec<String> {
     if spill.per_stage.is_empty() {
         return Vec::new();
     }
-    let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_string(), size);
-    let rows = spill.per_stage.iter().map(|stage| vec![stage.name.clone(), bytes(stage.bytes)]);
-    table(rows.chain([vec!["total".to_string(), bytes(spill.total_bytes)]]))
+    let rows = spill.per_stage.iter().map(|stage| vec![stage.name.clone(), known(stage.bytes), held(stage)]);
+    let limit = format!("under a limit of {}, before compression", size(memory.limit_bytes));
+    table(rows.chain([vec!["total".to_string(), known(spill.total_bytes), limit]]))
+}
+
+fn held(stage: &SpillingStage) -> String {
+    let about = if stage.at_most { "at most about " } else { "about " };
+    match (stage.only_if, stage.held_bytes) {
+        (Some(condition), _) => format!("holds nothing unless {condition}"),
+        (_, None) => "the size of an input is not known".to_string(),
+        (_, Some(held)) => format!("holds {about}{}", size(held)),
+    }
+}
+
+fn compression(storage: &StorageSummary) -> Vec<String> {
+    if storage.spill_compression.0.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = storage.spill_compression.0.iter().map(|(name, _)| name.clone()).collect();
+    let root = storage.spill_root.as_deref().unwrap_or("the system's folder for temporary files");
+    let mut lines = list("  lz4: ", &names);
+    lines.push(format!("  in {root}, no cap"));
+    lines
 }
 
 fn dead_letters(document: &Document) -> Vec<String> {
@@ -195,6 +224,7 @@ fn rate_text(of: &str, rate: &Rate) -> String {
 fn statistic_row(statistic: &Statistic) -> Vec<String> {
     let noun = if statistic.estimated_rows == Some(1) { "row" } else { "rows" };
     let rows = match (statistic.estimated_rows, statistic.at_most) {
+        (Some(1), false) => "1 row".to_string(),
         (Some(rows), false) => format!("about {} {noun}", rough(rows)),
         (Some(rows), true) => format!("at most about {} {noun}", rough(rows)),
         (None, _) => "rows unknown".to_string(),
@@ -230,7 +260,12 @@ fn memory(memory: &Memory) -> Vec<String> {
     }
     lines.extend(table(memory.consumers.iter().map(|consumer| {
         let spills = if consumer.spills { "spills" } else { "can't spill" };
-        vec![consumer.name.clone(), format!("priority {}, {spills}: {}", priority(consumer.priority), consumer.why)]
+        let at_most = if consumer.at_most && consumer.predicted_peak_bytes.is_some() { "at most " } else { "" };
+        let peak = format!("peak {at_most}{}", known(consumer.predicted_peak_bytes));
+        vec![
+            consumer.name.clone(),
+            format!("priority {}, {peak}, {spills}: {}", priority(consumer.priority), consumer.why),
+        ]
     })));
     lines
 }

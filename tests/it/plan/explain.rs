@@ -7,7 +7,8 @@ use super::pipelines;
 use crate::support;
 
 fn facts() -> Facts {
-    Facts { input_bytes: [("orders".to_string(), 3_200_000)].into() }
+    let input_bytes = ["orders", "trips", "calls", "texts", "lines", "late"].map(|name| (name.to_string(), 3_200_000));
+    Facts { input_bytes: input_bytes.into(), spill_root: Some("/var/spill".to_string()) }
 }
 
 #[test]
@@ -23,13 +24,42 @@ fn text() {
 
 #[test]
 fn buffers_and_orders() {
-    for (name, (pipeline, sources)) in [("groups", pipelines::groups()), ("meetings", pipelines::meetings())] {
+    let pipelines = [
+        ("groups", pipelines::groups()),
+        ("meetings", pipelines::meetings()),
+        ("summaries", pipelines::summaries()),
+        ("firsts", pipelines::firsts()),
+    ];
+    for (name, (pipeline, sources)) in pipelines {
         let plan = plan(&pipeline);
-        let show = |format| render(&plan, &sources, format, &Facts::default());
+        let show = |format| render(&plan, &sources, format, &facts());
         support::assert_snapshot(&format!("plan/explain/{name}"), &show(Format::Text));
         support::assert_snapshot(&format!("plan/explain/{name}_dot"), &show(Format::Dot));
         support::assert_snapshot(&format!("plan/explain/{name}_json"), &show(Format::Json));
     }
+}
+
+/// What goes to disk under several limits: what is cheapest first, each as a whole; half of the memory is for what is
+/// filled while another buffer is emptied.
+#[test]
+fn spill_volumes() {
+    let mut shown = String::new();
+    let half_known = Facts { input_bytes: [("texts".to_string(), 3_200_000)].into(), ..facts() };
+    let cases = [
+        (pipelines::summaries(), [64 << 20, 20 << 20, 8 << 20, 64 << 10].as_slice(), facts()),
+        (pipelines::firsts(), [64 << 20, 32 << 20].as_slice(), facts()),
+        (pipelines::meetings(), [16 << 20].as_slice(), half_known),
+    ];
+    for ((mut pipeline, sources), limits, facts) in cases {
+        for limit in limits {
+            pipeline.settings.memory_limit = *limit;
+            let text = render(&plan(&pipeline), &sources, Format::Text, &facts);
+            let from = text.find("=== Estimated Spill Volume").expect("there are buffers");
+            let section = text[from..].split("\n\n").next().expect("a section has lines");
+            shown.push_str(&format!("{} {section}\n\n", pipeline.name));
+        }
+    }
+    support::assert_snapshot("plan/explain/spill_volumes", &shown);
 }
 
 #[test]

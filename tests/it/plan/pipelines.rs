@@ -24,6 +24,16 @@ pub fn meetings() -> (Pipeline, SourceMap) {
     check("meetings.yaml", include_str!("pipelines/meetings.yaml"))
 }
 
+/// Aggregates, a reshape and a cull, with dead letters; see the file.
+pub fn summaries() -> (Pipeline, SourceMap) {
+    check("summaries.yaml", include_str!("pipelines/summaries.yaml"))
+}
+
+/// Distinct statements; see the file.
+pub fn firsts() -> (Pipeline, SourceMap) {
+    check("firsts.yaml", include_str!("pipelines/firsts.yaml"))
+}
+
 /// A pipeline that has no mistakes.
 pub fn check(name: &str, text: &str) -> (Pipeline, SourceMap) {
     let mut sources = SourceMap::new();
