@@ -224,7 +224,6 @@ fn rate_text(of: &str, rate: &Rate) -> String {
 fn statistic_row(statistic: &Statistic) -> Vec<String> {
     let noun = if statistic.estimated_rows == Some(1) { "row" } else { "rows" };
     let rows = match (statistic.estimated_rows, statistic.at_most) {
-        (Some(1), false) => "1 row".to_string(),
         (Some(rows), false) => format!("about {} {noun}", rough(rows)),
         (Some(rows), true) => format!("at most about {} {noun}", rough(rows)),
         (None, _) => "rows unknown".to_string(),
