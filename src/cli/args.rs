@@ -84,10 +84,11 @@ pub(super) struct RunArgs {
     /// Only check, then list the files that a run would write
     #[arg(long, conflicts_with = "explain")]
     pub(super) dry_run: bool,
-    /// Print the plan instead of running it: text, json, yaml or dot
+    /// Print the plan instead of running it: text, json, yaml or dot; or run it, and print what it came to beside what
+    /// the plan expected: analyze
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     #[arg(value_parser = explain_format)]
-    pub(super) explain: Option<explain::Format>,
+    pub(super) explain: Option<Explain>,
     /// Memory for what grows with the input, such as 512M; overrides the pipeline's `memory.limit`
     #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
     pub(super) memory_limit: Option<MemoryLimit>,
@@ -147,14 +148,23 @@ pub(super) struct ExplainArgs {
     pub(super) list: bool,
 }
 
-fn explain_format(text: &str) -> Result<explain::Format, String> {
+/// What is explained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Explain {
+    /// The plan, without a run.
+    Plan(explain::Format),
+    /// A run, beside its plan.
+    Run,
+}
+
+fn explain_format(text: &str) -> Result<Explain, String> {
     match text {
-        "text" => Ok(explain::Format::Text),
-        "json" => Ok(explain::Format::Json),
-        "yaml" => Ok(explain::Format::Yaml),
-        "dot" => Ok(explain::Format::Dot),
-        "analyze" => Err("this version does not print `analyze` yet; it prints text, json, yaml and dot".to_owned()),
-        _ => Err("choose text, json, yaml or dot".to_owned()),
+        "text" => Ok(Explain::Plan(explain::Format::Text)),
+        "json" => Ok(Explain::Plan(explain::Format::Json)),
+        "yaml" => Ok(Explain::Plan(explain::Format::Yaml)),
+        "dot" => Ok(Explain::Plan(explain::Format::Dot)),
+        "analyze" => Ok(Explain::Run),
+        _ => Err("choose text, json, yaml, dot or analyze".to_owned()),
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `progress`, `signals` | what happens while it runs |
 //! | `output` | writing to the two standard streams |
 
+pub mod analysis;
 mod args;
 mod check;
 mod compile;

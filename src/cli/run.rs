@@ -5,15 +5,15 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use super::args::{LogLevel, RunArgs};
+use super::args::{Explain, LogLevel, RunArgs};
 use super::progress::Watcher;
 use super::signals::Stop;
-use super::{DEAD_LETTERS, IO, OK, REFUSED, check, compile, output, signals, summary};
+use super::{DEAD_LETTERS, IO, OK, REFUSED, analysis, check, compile, output, signals, summary};
 use crate::diagnostics::{Diagnostics, SourceMap};
 use crate::driver::Compilation;
 use crate::exec::spill::DiskFaults;
 use crate::exec::{self, Failure, Mode, Options, Report};
-use crate::plan::explain::{self, Facts, Format};
+use crate::plan::explain::{self, Estimate, Facts, Format};
 use crate::plan::physical::{OperatorKind, PhysicalPlan};
 
 /// Runs a pipeline, or does what the flags ask for instead. Gives the exit code.
@@ -27,7 +27,7 @@ pub(super) fn run(args: &RunArgs) -> u8 {
         compile::compile(&args.pipeline, args.memory_limit.and_then(|limit| limit.0));
     let options = plan.as_ref().map(|plan| options(args, plan));
     let planned = plan.as_ref().zip(options.as_ref());
-    if let (Some((plan, options)), None) = (planned, args.explain) {
+    if let (Some((plan, options)), None | Some(Explain::Run)) = (planned, args.explain) {
         let mode = if args.dry_run { Mode::Check } else { Mode::Run };
         exec::preflight(plan, options, mode).into_iter().for_each(|found| diagnostics.push(found));
     }
@@ -51,8 +51,8 @@ fn go(args: &RunArgs, sources: &SourceMap, diagnostics: &Diagnostics, plan: &Phy
         return if args.quiet || output::document(&outputs(plan)) { OK } else { IO };
     }
     match args.explain {
-        Some(format) => explain_plan(sources, plan, options, format),
-        None => execute(args, sources, plan, options),
+        Some(Explain::Plan(format)) => explain_plan(sources, plan, options, format),
+        Some(Explain::Run) | None => execute(args, sources, plan, options),
     }
 }
 
@@ -66,16 +66,19 @@ fn options(args: &RunArgs, plan: &PhysicalPlan) -> Options {
         spill_dir: args.spill_dir.clone(),
         disk_faults: DiskFaults::default(),
         block_size: args.block_size as usize,
+        measure: args.explain == Some(Explain::Run),
     }
 }
 
 fn explain_plan(sources: &SourceMap, plan: &PhysicalPlan, options: &Options, format: Format) -> u8 {
-    let facts = Facts {
-        input_bytes: exec::input_bytes(plan, options),
-        spill_root: Some(exec::spill_root(options).display().to_string()),
-    };
-    let text = explain::render(plan, sources, format, &facts);
+    let text = explain::render(plan, sources, format, &facts(plan, options));
     if output::document(&text) { OK } else { IO }
+}
+
+/// What the plan can't know of the world around it.
+fn facts(plan: &PhysicalPlan, options: &Options) -> Facts {
+    let spill_root = Some(exec::spill_root(options).display().to_string());
+    Facts { input_bytes: exec::input_bytes(plan, options), spill_root }
 }
 
 fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &Options) -> u8 {
@@ -89,19 +92,36 @@ fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &O
     let warnings = args.log_level >= LogLevel::Warn;
     let progress = output::on_terminal() && args.log_level >= LogLevel::Info;
     let watcher = Watcher::new(sources, stop.clone(), progress, warnings);
+    // What a run writes may be an input of the next, so the sizes are asked for before it.
+    let estimates = options.measure.then(|| explain::estimates(plan, &facts(plan, options)));
     let outcome = exec::run(plan, options, &watcher);
     watcher.finish();
     match outcome {
-        Ok(report) => completed(args, sources, &report, &options.base_dir),
+        Ok(report) => completed(args, sources, &report, &options.base_dir, estimates.as_deref()),
         Err(failure) => failed(sources, &failure, &stop),
     }
 }
 
-fn completed(args: &RunArgs, sources: &SourceMap, report: &Report, base_dir: &Path) -> u8 {
+fn completed(
+    args: &RunArgs,
+    sources: &SourceMap,
+    report: &Report,
+    base_dir: &Path,
+    estimates: Option<&[Estimate]>,
+) -> u8 {
     compile::show(sources, &report.warnings, args.log_level >= LogLevel::Warn);
+    let mut text = String::new();
     if !args.quiet && args.log_level >= LogLevel::Info {
+        text.push_str(&summary::summary(report, base_dir, summary::peak_resident()));
+    }
+    if !args.quiet
+        && let Some(estimates) = estimates
+    {
+        text.push_str(&analysis::analysis(report, estimates));
+    }
+    if !text.is_empty() {
         // The outputs are published whether or not this can be read.
-        output::document(&summary::summary(report, base_dir, summary::peak_resident()));
+        output::document(&text);
     }
     if report.dlq > 0 { DEAD_LETTERS } else { OK }
 }

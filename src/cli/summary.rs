@@ -18,7 +18,24 @@ pub fn summary(report: &Report, base_dir: &Path, peak_resident: Option<u64>) -> 
         let _ = write!(text, "\n{line}\n");
     }
     let _ = write!(text, "\n{}\n", resources(report, peak_resident));
+    text.push_str(&spill_volume(report));
     text
+}
+
+/// What each stage put on disk; nothing if none did.
+fn spill_volume(report: &Report) -> String {
+    let spilling: Vec<_> = report.consumers.iter().filter(|consumer| consumer.spilled.stored > 0).collect();
+    if spilling.is_empty() {
+        return String::new();
+    }
+    let line = |name: &str, stored: u64, raw: u64| {
+        vec![name.to_owned(), format!("{} bytes", grouped(stored)), format!("{} before compression", grouped(raw))]
+    };
+    let mut rows: Vec<_> = spilling.iter().map(|one| line(&one.name, one.spilled.stored, one.spilled.raw)).collect();
+    let (stored, raw) =
+        spilling.iter().fold((0, 0), |(stored, raw), one| (stored + one.spilled.stored, raw + one.spilled.raw));
+    rows.push(line("total", stored, raw));
+    format!("\n=== Spill Volume (actual, per stage) ===\n{}", table(&rows).trim_start_matches('\n'))
 }
 
 /// The most memory the process ever had resident, where the system tells.
@@ -71,7 +88,7 @@ fn heading<'a>(first: &'a str, others: impl IntoIterator<Item = &'a str>) -> Vec
 }
 
 /// Rows as a table below an empty line: the first column to the left, numbers to the right.
-fn table(rows: &[Vec<String>]) -> String {
+pub(super) fn table(rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<_> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
     let mut text = String::from("\n");
@@ -114,7 +131,7 @@ fn resources(report: &Report, peak_resident: Option<u64>) -> String {
 }
 
 /// Digits in groups of three.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -127,7 +144,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// Bytes with a suffix that memory sizes have too: powers of 1024.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let (factor, suffix) = match bytes {
         0..1024 => return format!("{bytes}B"),
         1024..0x10_0000 => (1024.0, 'K'),
@@ -137,7 +154,7 @@ fn size(bytes: u64) -> String {
     format!("{:.1}{suffix}", bytes as f64 / factor)
 }
 
-fn duration(elapsed: Duration) -> String {
+pub(super) fn duration(elapsed: Duration) -> String {
     match elapsed.as_secs() {
         0 if elapsed.as_millis() < 10 => format!("{:.1} ms", elapsed.as_secs_f64() * 1e3),
         0 => format!("{} ms", elapsed.as_millis()),

@@ -5,6 +5,7 @@
 
 pub mod aggregate;
 pub mod batch;
+mod clock;
 mod dlq;
 pub mod eval;
 pub mod fault;
@@ -47,6 +48,8 @@ pub struct Options {
     pub disk_faults: spill::DiskFaults,
     /// Bytes of text in a block, less where the memory limit is low for so many workers; never changes output.
     pub block_size: usize,
+    /// Measure what time each operator takes.
+    pub measure: bool,
 }
 
 impl Default for Options {
@@ -61,6 +64,7 @@ impl Default for Options {
             spill_dir: None,
             disk_faults: spill::DiskFaults::default(),
             block_size: DEFAULT_BLOCK_SIZE,
+            measure: false,
         }
     }
 }
@@ -146,6 +150,14 @@ pub struct NodeReport {
     pub duplicates: u64,
     /// `warn` validations that did not hold.
     pub warned: u64,
+    /// Bytes read by a source, put at rest by a buffer, or written by a sink, its header aside.
+    pub bytes: u64,
+    /// The time that workers spent in it, all together, with [`Options::measure`].
+    pub busy: Duration,
+    /// The most that it had reserved at once, in bytes; of several consumers, the most of each.
+    pub peak_reserved: u64,
+    /// What it put on disk.
+    pub spilled: spill::Volume,
 }
 
 /// A file that a run published.

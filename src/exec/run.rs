@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
+use super::clock::Clock;
 use super::dlq::{LetterFile, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
@@ -15,7 +16,7 @@ use super::orders;
 use super::publish::{self, Destination, Output, Purpose, Workspace};
 use super::rest::Codec;
 use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict};
-use super::spill::Disk;
+use super::spill::{Disk, Volume};
 use super::stages::{self, Ends, Finisher, Head, LetterBox, Progress, SegmentTotals, Warnings, WrittenRows};
 use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate};
@@ -130,6 +131,7 @@ fn shared<'p>(
         sinks: sinks.collect(),
         fillings: BTreeMap::new(),
         skipped: BTreeSet::new(),
+        measures: options.measure,
         tracks_rows: plan.operators().any(|(_, operator)| operator.rest().is_some_and(|rest| rest.identity)),
     }
 }
@@ -204,7 +206,10 @@ impl<'p> Run<'p> {
             let Some(position) = self.sources.iter().position(|other| other.id == source) else { continue };
             let (source, files) = (&self.sources[position], &mut self.files[position]);
             let keys = &source.spec.source.sort_order;
-            match sources::verify(source, files, keys, self.options, self.observer)? {
+            let mut clock = Clock::new(self.options.measure);
+            let verdict = sources::verify(source, files, keys, self.options, self.observer)?;
+            self.done.counts[sort.0 as usize].busy += clock.lap();
+            match verdict {
                 Verdict::Broken(files) => {
                     for (file, row) in files {
                         self.done.warnings.push(orders::broken(source, file, row)?);
@@ -265,7 +270,13 @@ impl<'p> Run<'p> {
         let most_resident = self.shared.arbitrator.soft() / shares.max(1) as u64;
         let seal = Seal { threads: self.options.threads.max(1), most_resident };
         let heads: Vec<_> = stage.heads().map(|head| is_buffer(&head).then_some(head)).collect();
-        heads.into_iter().map(|head| head.map(|head| self.shared.seal(head, seal)).transpose()).collect()
+        let mut clock = Clock::new(self.options.measure);
+        let mut sealed = |head: OperatorId| {
+            let full = self.shared.seal(head, seal);
+            self.done.counts[head.0 as usize].busy += clock.lap();
+            full
+        };
+        heads.into_iter().map(|head| head.map(&mut sealed).transpose()).collect()
     }
 
     /// Compares the dead letters of the whole run with the ceilings: single sources first (E316), then all (E315).
@@ -294,18 +305,27 @@ impl<'p> Run<'p> {
             peak_reserved: shared.arbitrator.peak_of(position),
             spilled: shared.disk.volume(position),
         };
+        let consumers: Vec<ConsumerReport> = plan.consumers.iter().enumerate().map(consumer).collect();
+        let mut nodes: Vec<NodeReport> =
+            plan.operators().map(|(id, operator)| node_report(operator, counts(id))).collect();
+        for (consumer, report) in plan.consumers.iter().zip(&consumers) {
+            let node = &mut nodes[consumer.operator.0 as usize];
+            node.peak_reserved += report.peak_reserved;
+            node.spilled.raw += report.spilled.raw;
+            node.spilled.stored += report.spilled.stored;
+        }
         let columns = shared.sinks.into_values().flat_map(|columns| columns.warnings);
         Report {
             total: done.progress.rows,
             ok: done.ok + done.written.count(),
             written: outputs.sinks.iter().map(|(id, _)| counts(*id).rows_out).sum(),
             dlq: done.all_letters(),
-            nodes: plan.operators().map(|(id, operator)| node_report(operator, counts(id))).collect(),
+            nodes,
             outputs: sinks.chain(letters).collect(),
             bytes_read: done.progress.bytes,
             elapsed: Default::default(),
             peak_reserved: shared.arbitrator.peak(),
-            consumers: plan.consumers.iter().enumerate().map(consumer).collect(),
+            consumers,
             warnings: done.warnings.into_iter().chain(totals).chain(columns).collect(),
         }
     }
@@ -377,10 +397,11 @@ fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {
 }
 
 fn node_report(operator: &Operator, counts: Counts) -> NodeReport {
-    let Counts { rows_in, rows_out, rejected, filtered, warned } = counts;
+    let Counts { rows_in, rows_out, rejected, filtered, warned, bytes, busy } = counts;
     let is_distinct = matches!(operator.kind, OperatorKind::Distinct(_));
     let duplicates = if is_distinct { rows_in - rejected - rows_out } else { 0 };
-    NodeReport { label: operator.label(), rows_in, rows_out, rejected, filtered, duplicates, warned }
+    let (label, peak_reserved, spilled) = (operator.label(), 0, Volume::default());
+    NodeReport { label, rows_in, rows_out, rejected, filtered, duplicates, warned, bytes, busy, peak_reserved, spilled }
 }
 
 /// Every file that a run writes.

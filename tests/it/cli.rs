@@ -4,9 +4,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use clinker::cli::analysis::analysis;
 use clinker::cli::summary::summary;
 use clinker::diagnostics::Code;
-use clinker::exec::{NodeReport, PublishedFile, Report};
+use clinker::exec::spill::Volume;
+use clinker::exec::{ConsumerReport, NodeReport, PublishedFile, Report};
+use clinker::plan::explain::Estimate;
 use clinker::syntax::pipeline::size::parse_size;
 
 use crate::support::{assert_snapshot, root};
@@ -90,7 +93,6 @@ fn usage_errors() {
         &["run", "a.yaml", "--memory-limit", "4GB"],
         &["run", "a.yaml", "--memory-limit=-1"],
         &["run", "a.yaml", "--explain=dot"],
-        &["run", "a.yaml", "--explain=analyze"],
         &["run", "a.yaml", "--explain=xml"],
         &["run", "a.yaml", "--explain", "--dry-run"],
         &["run", "a.yaml", "--log-level", "loud"],
@@ -164,7 +166,23 @@ fn standard_output_fails() {
 
 fn node(label: &str, counts: [u64; 6]) -> NodeReport {
     let [rows_in, rows_out, rejected, filtered, duplicates, warned] = counts;
-    NodeReport { label: label.to_owned(), rows_in, rows_out, rejected, filtered, duplicates, warned }
+    NodeReport {
+        label: label.to_owned(),
+        rows_in,
+        rows_out,
+        rejected,
+        filtered,
+        duplicates,
+        warned,
+        bytes: 0,
+        busy: Duration::ZERO,
+        peak_reserved: 0,
+        spilled: Volume::default(),
+    }
+}
+
+fn spilling(name: &str, stored: u64, raw: u64) -> ConsumerReport {
+    ConsumerReport { name: name.to_owned(), peak_reserved: 0, spilled: Volume { raw, stored } }
 }
 
 fn published(path: &str, rows: u64, dead_letters: bool) -> PublishedFile {
@@ -206,10 +224,82 @@ fn closing_summary() {
         bytes_read: 12,
         elapsed: Duration::from_micros(1_530),
         peak_reserved: 2_048,
-        consumers: Vec::new(),
+        consumers: vec![
+            spilling("sort.a", 1_234_567, 2_345_678),
+            spilling("cull.b", 0, 0),
+            spilling("aggregation.long_name", 900, 1_000),
+        ],
         ..busy.clone()
     };
     let text =
         format!("{}\n\n{}", summary(&busy, Path::new("jobs"), Some(24 << 20)), summary(&quiet, Path::new("."), None));
     assert_snapshot("cli/summary", &text);
+}
+
+/// A run beside its plan: with and without anything on disk, with sizes that were not known.
+#[test]
+fn run_and_plan() {
+    let measured = |label, rows_out, bytes, busy, peak_reserved, raw| NodeReport {
+        rows_out,
+        bytes,
+        busy: Duration::from_micros(busy),
+        peak_reserved,
+        spilled: Volume { raw, stored: raw / 3 },
+        ..node(label, [0; 6])
+    };
+    let report = Report {
+        total: 69_000,
+        ok: 100,
+        written: 100,
+        dlq: 0,
+        nodes: vec![
+            measured("source.trips", 69_000, 3_200_000, 120_500, 0, 0),
+            measured("sort.__sink_out", 69_000, 5_000_000, 2_300_000, 4 << 20, 5_000_000),
+            measured("output.out", 69_000, 0, 0, 0, 0),
+        ],
+        outputs: Vec::new(),
+        warnings: Vec::new(),
+        bytes_read: 3_200_000,
+        elapsed: Duration::from_secs(1),
+        peak_reserved: 4 << 20,
+        consumers: Vec::new(),
+    };
+    let estimate = |rows, at_most, peak, spilled| Estimate { rows, at_most, peak, spilled };
+    let known = [
+        estimate(Some(70_000), false, Some(0), Some(0)),
+        estimate(Some(70_000), true, Some(6_000_000), Some(6_000_000)),
+        estimate(Some(70_000), true, Some(0), Some(0)),
+    ];
+    let unknown = [estimate(None, false, Some(0), Some(0)), estimate(None, true, None, None), known[2]];
+    let mut resident = report.clone();
+    resident.nodes[1].spilled = Volume::default();
+    let fits = [known[0], estimate(Some(70_000), true, Some(6_000_000), Some(0)), known[2]];
+    let tables = [analysis(&report, &known), analysis(&report, &unknown), analysis(&resident, &fits)];
+    assert_snapshot("cli/run-and-plan", &tables.concat());
+}
+
+#[test]
+fn explain_analyze_runs_and_shows_both() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let pipeline = folder.path().join("p.yaml");
+    let text = "pipeline: { name: p }\nnodes:\n\
+        - { type: source, name: s, config: { type: csv, path: s.csv, schema: [{ name: n, type: int }] } }\n\
+        - { type: sink, name: o, input: s, config: { type: csv, path: o.csv, sort_order: [n] } }\n";
+    std::fs::write(&pipeline, text).expect("the file is written");
+    let rows: String = (0..20_000).map(|n| format!("{}\n", n * 7919 % 20_000)).collect();
+    std::fs::write(folder.path().join("s.csv"), format!("n\n{rows}")).expect("the file is written");
+    let outcome = clinker(&["run", pipeline.to_str().expect("its name is text"), "--explain=analyze"]);
+    assert_eq!((outcome.code, &*outcome.stderr), (Some(0), ""));
+    let sorted = std::fs::read_to_string(folder.path().join("o.csv")).expect("the run wrote it");
+    assert_eq!(sorted.lines().count(), 20_001);
+    assert!(outcome.stdout.starts_with("Pipeline complete: 20000 total"), "{}", outcome.stdout);
+    let (_, table) = outcome.stdout.split_once("=== Run and Plan ===").expect("it is shown");
+    let cells = |label: &str| -> Vec<&str> {
+        let line = table.lines().find(|line| line.trim().starts_with(label)).expect("every operator is there");
+        line.split_whitespace().collect()
+    };
+    assert_eq!(&cells("source.s")[1..5], ["20,000", "~", "21,000", "106.3K"], "rows, expected rows, bytes");
+    assert!(cells("sort.__sink_o").len() >= 8, "also what it held, and what was expected: {table}");
+    let quiet = clinker(&["run", pipeline.to_str().expect("its name is text"), "--explain=analyze", "--quiet"]);
+    assert_eq!((quiet.code, &*quiet.stdout), (Some(0), ""));
 }

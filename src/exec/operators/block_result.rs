@@ -3,6 +3,7 @@
 use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::dlq::Letters;
@@ -57,6 +58,10 @@ pub(crate) struct Counts {
     pub filtered: u64,
     /// `warn` validations that did not hold.
     pub warned: u64,
+    /// Bytes read, put at rest or written.
+    pub bytes: u64,
+    /// The time it took, if that is measured.
+    pub busy: Duration,
 }
 
 /// A `warn` validation and the rows of a block for which it did not hold.
@@ -84,6 +89,7 @@ impl BlockResult {
         self.origins = None;
         self.counts.clear();
         self.counts.resize(tree.nodes.len(), Counts::default());
+        self.counts[0].bytes = self.bytes;
         self.sinks.resize_with(tree.sinks.len(), Vec::new);
         self.sinks.iter_mut().for_each(Vec::clear);
         self.collected.resize_with(tree.slots.len(), Collected::default);
@@ -113,5 +119,7 @@ impl Counts {
         self.rejected += other.rejected;
         self.filtered += other.filtered;
         self.warned += other.warned;
+        self.bytes += other.bytes;
+        self.busy += other.busy;
     }
 }

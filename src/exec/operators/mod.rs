@@ -61,6 +61,8 @@ pub(crate) struct Tree<'p> {
     pub limit: u64,
     /// Whether it is noted which rows a sink got, as a row may be written more than once.
     pub marks_rows: bool,
+    /// Whether it is measured what time each operator takes.
+    pub measures: bool,
 }
 
 /// An operator in a segment.
@@ -83,6 +85,8 @@ pub(crate) struct TreeNode<'p> {
 pub(crate) struct Slot {
     /// The operator.
     pub operator: OperatorId,
+    /// Its position in the segment.
+    pub node: usize,
     /// The position of the input.
     pub input: usize,
 }
@@ -139,6 +143,8 @@ pub(crate) struct Shared<'p> {
     pub skipped: BTreeSet<OperatorId>,
     /// Whether rows are known by where they come from, beyond their segment.
     pub tracks_rows: bool,
+    /// Whether it is measured what time each operator takes.
+    pub measures: bool,
 }
 
 impl<'p> Shared<'p> {
@@ -212,6 +218,7 @@ impl<'p> Tree<'p> {
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
             limit: shared.arbitrator.limit(),
             marks_rows: false,
+            measures: shared.measures,
         };
         for &id in &segment.operators {
             let node = tree.node(segment, id, shared, sources);
@@ -260,7 +267,7 @@ impl<'p> Tree<'p> {
             }
             OperatorKind::Merge(spec) if operator.interleaves() => {
                 let (input, _) = brought(shared, segment, id).next().expect("the segment brings rows of an input");
-                self.joins.push(Slot { operator: id, input });
+                self.joins.push(Slot { operator: id, node: self.nodes.len(), input });
                 Action::Join(ColumnMap::new(spec, input), self.joins.len() - 1)
             }
             OperatorKind::Merge(spec) => {
@@ -279,8 +286,8 @@ impl<'p> Tree<'p> {
 
     fn buffer(&mut self, id: OperatorId, shared: &mut Shared<'p>) -> Action<'p> {
         let first = self.slots.len();
-        let inputs = self.plan.inputs(id).len();
-        self.slots.extend((0..inputs).map(|input| Slot { operator: id, input }));
+        let (inputs, node) = (self.plan.inputs(id).len(), self.nodes.len());
+        self.slots.extend((0..inputs).map(|input| Slot { operator: id, node, input }));
         Action::Buffer(Arc::clone(&shared.fill(id).collector), first)
     }
 

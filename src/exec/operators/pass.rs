@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::analysis::types::Kind;
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
+use crate::exec::clock::Clock;
 use crate::exec::dlq::{Bond, LetterRow, LetterWriter};
 use crate::exec::eval;
 use crate::exec::fault::Fault;
@@ -31,6 +32,7 @@ pub(crate) struct Pass<'a, 'p> {
     waiting: Vec<Waiting<'a>>,
     /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
+    clock: Clock,
 }
 
 /// A batch, and who is still to take it: at least one.
@@ -40,18 +42,19 @@ struct Waiting<'a> {
 }
 
 impl<'a, 'p> Pass<'a, 'p> {
-    /// Sends all rows of a block through the tree. What they come to is in `result`.
+    /// Sends all rows of a block through the tree. What they come to is in `result`. `clock` began when the block was
+    /// there.
     pub fn run(
         tree: &'a Tree<'p>,
         sources: &'a [Source<'p>],
         unit: Unit<'a, 'p>,
         result: &'a mut BlockResult,
-        places: &mut Vec<Place>,
+        (places, clock): (&mut Vec<Place>, Clock),
     ) {
         result.clear(tree, &unit);
         let letters = LetterWriter::default();
         let waiting = Vec::new();
-        let mut pass = Self { tree, sources, unit, result, letters, waiting, first: None };
+        let mut pass = Self { tree, sources, unit, result, letters, waiting, first: None, clock };
         match unit {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
@@ -80,16 +83,29 @@ impl<'a, 'p> Pass<'a, 'p> {
         while start < rows && self.first.is_none() {
             let end = rows.min(start.saturating_add(self.tree.batch_size));
             step(self, start..end);
+            self.lap(0);
             while let Some((consumer, batch)) = self.next() {
                 self.take(consumer, batch);
+                self.lap(consumer.0);
             }
             start = end;
         }
     }
 
-    fn finish(self) {
-        let Self { result, letters, first, .. } = self;
-        result.collected.iter_mut().for_each(|collected| collected.pack());
+    /// Notes the time since the last lap as an operator's.
+    fn lap(&mut self, at: usize) {
+        self.result.counts[at].busy += self.clock.lap();
+    }
+
+    fn finish(mut self) {
+        self.lap(0);
+        let Self { tree, result, letters, first, mut clock, .. } = self;
+        for (slot, collected) in tree.slots.iter().zip(&mut result.collected) {
+            collected.pack();
+            let counts = &mut result.counts[slot.node];
+            counts.bytes += collected.packed.len() as u64;
+            counts.busy += clock.lap();
+        }
         result.letters.complete(letters);
         result.failure = first.map(|(_, _, failure)| failure);
     }

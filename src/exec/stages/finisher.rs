@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::clock::Clock;
 use crate::exec::dlq::{LetterFile, Spool};
 use crate::exec::memory::Arbitrator;
 use crate::exec::operators::{BlockResult, Counts, Filling, Tree, WARNING_SAMPLES, Warned, make_room};
@@ -179,23 +180,28 @@ impl<'a, 'p> Finisher<'a, 'p> {
         }
     }
 
-    fn write_rows(&mut self, segment: usize, result: &BlockResult) -> Result<(), Failure> {
+    fn write_rows(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
         let tree = self.segments[segment].tree;
+        let mut clock = Clock::new(tree.measures);
         for (node, bytes) in tree.sinks.iter().zip(&result.sinks) {
             let output = self.ends.outputs.get_mut(&tree.nodes[*node].id).expect("every sink of the stage has a file");
             output.write(bytes)?;
+            result.counts[*node].bytes += bytes.len() as u64;
+            result.counts[*node].busy += clock.lap();
         }
         Ok(())
     }
 
     /// Gives the buffers what the block has for them.
     fn fill(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
+        let mut clock = Clock::new(self.segments[segment].tree.measures);
         for (slot, collected) in self.segments[segment].tree.slots.iter().zip(&mut result.collected) {
             if !collected.packed.is_empty() {
                 let Ends { fillings, arbitrator, .. } = &mut self.ends;
                 make_room(self.segments[segment].tree.plan, fillings, arbitrator, collected.packed.len() as u64)?;
                 let filling = fillings.get_mut(&slot.operator).expect("a buffer of the stage is being filled");
                 filling.buffer.take(slot.input, collected)?;
+                result.counts[slot.node].busy += clock.lap();
             }
         }
         Ok(())

@@ -21,6 +21,7 @@ pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, SegmentTotals, Wa
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use crate::exec::clock::Clock;
 use crate::exec::operators::{BlockResult, Full, Pass, Resting, Tree, Unit};
 use crate::exec::rest::{Chunk, Place};
 use crate::exec::sources::{self, BoundFile, Source};
@@ -167,6 +168,7 @@ impl<'p> Stage<'_, 'p> {
     }
 
     fn pass(&self, segment: &Running<'_, 'p>, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
+        let clock = Clock::new(segment.tree.measures);
         let Desk { block, index, places, chunk } = desk;
         let unit = match (task, segment.head) {
             (Task::Text(ticket), Head::Source(source)) => {
@@ -182,7 +184,7 @@ impl<'p> Stage<'_, 'p> {
             (Task::Mixed(mixed), Head::Merge(_)) => Unit::Mixed(mixed),
             _ => unreachable!("the feed is the head's"),
         };
-        Pass::run(segment.tree, self.sources, unit, result, places);
+        Pass::run(segment.tree, self.sources, unit, result, (places, clock));
     }
 
     /// Writes what a block came to. False ends its segment and those behind it: something failed.

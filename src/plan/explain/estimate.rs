@@ -54,6 +54,11 @@ impl RowCounts {
         counts
     }
 
+    /// What an operator gives over all ports, or writes.
+    pub fn given(&self, id: OperatorId) -> &Most {
+        &self.0[id.0 as usize]
+    }
+
     /// What an operator reads over all inputs.
     pub fn read(&self, plan: &PhysicalPlan, id: OperatorId) -> Most {
         let inputs = plan.inputs(id);

@@ -17,6 +17,8 @@ mod tree;
 
 use std::collections::BTreeMap;
 
+use estimate::RowCounts;
+
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::PhysicalPlan;
 
@@ -40,6 +42,37 @@ pub struct Facts {
     pub input_bytes: BTreeMap<String, u64>,
     /// The folder for what does not fit the memory limit.
     pub spill_root: Option<String>,
+}
+
+/// What a plan expects of one operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Estimate {
+    /// Rows out over all ports, or written; `None` if an input size is not known.
+    pub rows: Option<u64>,
+    /// Whether these, and what is held for them, may be fewer.
+    pub at_most: bool,
+    /// Bytes that it holds in memory: no more than the limit lets stand.
+    pub peak: Option<u64>,
+    /// Those that go to disk under the limit, before they are compressed.
+    pub spilled: Option<u64>,
+}
+
+/// What a plan expects of its operators, in plan order.
+pub fn estimates(plan: &PhysicalPlan, facts: &Facts) -> Vec<Estimate> {
+    let counts = RowCounts::of(plan, facts);
+    let predicted = predict::predict(plan, &counts);
+    let soft = predict::soft_limit(plan.settings.memory_limit);
+    let estimate = |(id, _)| {
+        let own = || plan.consumers.iter().zip(&predicted).filter(move |(consumer, _)| consumer.operator == id);
+        let rows = counts.given(id);
+        Estimate {
+            rows: rows.rows,
+            at_most: rows.at_most,
+            peak: own().map(|(_, predicted)| predicted.holds.map(|bytes| bytes.min(soft))).sum(),
+            spilled: own().map(|(_, predicted)| predicted.spills).sum(),
+        }
+    };
+    plan.operators().map(estimate).collect()
 }
 
 /// Prints a plan. `sources` holds the pipeline file that the plan's spans point into. The text ends in a newline.

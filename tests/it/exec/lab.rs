@@ -35,6 +35,7 @@ impl Lab {
             spill_dir: None,
             disk_faults: Default::default(),
             block_size: exec::DEFAULT_BLOCK_SIZE,
+            measure: false,
         };
         let lab = Self { folder, options, batch_size: None, memory_limit: None };
         files.iter().for_each(|(name, text)| lab.write(name, text));

@@ -1,5 +1,7 @@
 //! What a run reports: counts, warnings, memory.
 
+use clinker::exec::NodeReport;
+
 use super::lab::{Lab, Recorder};
 use crate::support::assert_snapshot;
 
@@ -43,7 +45,15 @@ fn every_row_is_accounted_for() {
         "{} total, {} ok, {} written, {} dlq, {} bytes\n",
         report.total, report.ok, report.written, report.dlq, report.bytes_read
     );
-    report.nodes.iter().for_each(|node| text += &format!("{node:?}\n"));
+    for NodeReport { label, rows_in, rows_out, rejected, filtered, duplicates, warned, .. } in &report.nodes {
+        let counts = [rows_in, rows_out, rejected, filtered, duplicates, warned];
+        text += &format!("{label}: in, out, rejected, filtered, duplicates, warned {counts:?}\n");
+    }
+    let bytes = |label: &str| report.nodes.iter().find(|node| node.label == label).expect("it is there").bytes;
+    assert_eq!(bytes("source.rows"), report.bytes_read, "what its source read");
+    assert_eq!(bytes("output.third") + "n,k\n".len() as u64, lab.read("third.csv").len() as u64);
+    assert!(bytes("distinct.clean") > 0 && bytes("transform.clean") == 0, "only what rests, and what comes and goes");
+    assert!(report.nodes.iter().all(|node| node.busy.is_zero()), "nobody asked for times");
     report.outputs.iter().for_each(|file| text += &format!("{file:?}\n"));
     let warnings = recorder.warnings.into_inner().expect("not poisoned");
     warnings.iter().for_each(|warning| text += &format!("while running: {warning}\n"));

@@ -1,0 +1,51 @@
+//! What a run came to beside what its plan expected: `--explain=analyze`.
+
+use std::time::Duration;
+
+use super::summary::{duration, grouped, size, table};
+use crate::exec::{NodeReport, Report};
+use crate::plan::explain::Estimate;
+use crate::plan::explain::layout::rough;
+
+/// The table: a line for each operator, with figures in pairs. `estimates` are those of the plan's operators, in order.
+pub fn analysis(report: &Report, estimates: &[Estimate]) -> String {
+    let spills = |(node, estimate): (&NodeReport, &Estimate)| node.spilled.raw > 0 || estimate.spilled != Some(0);
+    let spilled = report.nodes.iter().zip(estimates).any(spills);
+    let mut heading = vec!["node", "rows out", "expected", "bytes", "busy", "peak", "expected"];
+    heading.extend(["spilled", "expected"].iter().filter(|_| spilled));
+    let mut rows = vec![heading.into_iter().map(str::to_owned).collect()];
+    rows.extend(report.nodes.iter().zip(estimates).map(|(node, estimate)| line(node, estimate, spilled)));
+    format!("\n=== Run and Plan ===\n{}", table(&rows).trim_start_matches('\n'))
+}
+
+fn line(node: &NodeReport, estimate: &Estimate, spilled: bool) -> Vec<String> {
+    let at_most = if estimate.at_most { "<= " } else { "~ " };
+    let rows = estimate.rows.map_or_else(unknown, |rows| format!("{at_most}{}", rough(rows)));
+    let held = |bytes: Option<u64>| match bytes {
+        Some(0) => String::new(),
+        Some(bytes) => format!("{at_most}{}", size(bytes)),
+        None => unknown(),
+    };
+    let mut cells = vec![
+        node.label.clone(),
+        grouped(node.rows_out),
+        rows,
+        some(node.bytes, size(node.bytes)),
+        if node.busy > Duration::ZERO { duration(node.busy) } else { String::new() },
+        some(node.peak_reserved, size(node.peak_reserved)),
+        held(estimate.peak),
+    ];
+    if spilled {
+        cells.extend([some(node.spilled.raw, size(node.spilled.raw)), held(estimate.spilled)]);
+    }
+    cells
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+/// A text for what is there; nothing for nothing.
+fn some(amount: u64, text: String) -> String {
+    if amount == 0 { String::new() } else { text }
+}
