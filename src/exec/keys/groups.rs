@@ -80,6 +80,31 @@ impl<'p> GroupTable<'p> {
         }
     }
 
+    /// What is held, in bytes.
+    pub fn held(&self) -> u64 {
+        self.charge.held()
+    }
+
+    /// Forgets all groups, and tells each of them before: its number, and its key in two parts, a checksum of the key and
+    /// the key itself. They come in the order of what these parts are together. That order is as good as any other, and
+    /// finding it takes no memory.
+    pub fn drain<E>(&mut self, mut tell: impl FnMut(u32, [&[u8]; 2]) -> Result<(), E>) -> Result<(), E> {
+        self.table = HashTable::new();
+        let (mut groups, keys) = (std::mem::take(&mut self.groups), std::mem::take(&mut self.keys));
+        for (number, group) in groups.iter_mut().enumerate() {
+            let checksum = crc32fast::hash(keys.get(group.key));
+            group.hash = u64::from(checksum) << 32 | number as u64;
+        }
+        let parts = |group: &Group| (group.hash >> 32, keys.get(group.key));
+        groups.sort_unstable_by(|left, right| parts(left).cmp(&parts(right)));
+        for group in &groups {
+            let (checksum, key) = parts(group);
+            tell(group.hash as u32, [&(checksum as u32).to_be_bytes(), key])?;
+        }
+        self.charge.give_back(self.charge.held());
+        Ok(())
+    }
+
     fn begin(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
         if self.groups.len() == self.groups.capacity() {
             self.grow()?;

@@ -260,6 +260,7 @@ impl BufferContext<'_> {
         let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
         let place = match operator.kind {
             OperatorKind::Park(_) => "the rows of an input wait here until those of an earlier one are through",
+            OperatorKind::Distinct(_) => "the first row of each key waits here until all rows have come",
             _ => "all rows wait here until the last has come",
         };
         let mut diagnostic = Diagnostic::error(Code::E310, message).label(operator.span, place);

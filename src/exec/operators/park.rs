@@ -211,11 +211,18 @@ fn split_mix(state: &mut u64) -> u64 {
 }
 
 /// A park or an interleaving merge that drives its stage.
-struct Parked<'p> {
+pub(super) struct Parked<'p> {
     rows: Rows,
     /// The order, unless it is that of arrival.
     order: Option<Vec<Place>>,
     _charge: Charge<'p>,
+}
+
+impl<'p> Parked<'p> {
+    /// Rows that are given back as they came. Their memory is charged to `charge`.
+    pub fn new(rows: Rows, charge: Charge<'p>) -> Self {
+        Self { rows, order: None, _charge: charge }
+    }
 }
 
 impl Drain for Parked<'_> {

@@ -81,6 +81,15 @@ pub fn rows_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// The rows of a block that begin at `offsets`, in memory of just their size.
+pub fn picked(bytes: &[u8], offsets: &[u32]) -> Box<[u8]> {
+    let rows = offsets.iter().map(|offset| {
+        let from = &bytes[*offset as usize..];
+        &from[..HEAD + framed(from).len()]
+    });
+    rows.collect::<Vec<_>>().concat().into()
+}
+
 /// The row that begins with its length at the start of `bytes`.
 fn framed(bytes: &[u8]) -> &[u8] {
     let (length, bytes) = bytes.split_first_chunk().expect("a row has its length in front");

@@ -17,7 +17,7 @@ struct Case {
 const SETTINGS: &str = "pipeline: { name: failing }\nnodes:\n";
 const SOURCE: &str = "  - { type: source, name: rows, config: { type: csv, path: in.csv, \
                       schema: [{ name: k, type: string }, { name: n, type: int }] } }\n";
-const CASES: [Case; 2] = [
+const CASES: [Case; 3] = [
     Case {
         name: "sort",
         nodes: "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n",
@@ -27,6 +27,11 @@ const CASES: [Case; 2] = [
         nodes: "  - { type: merge, name: both, inputs: [rows, rows], config: { mode: concat } }\n  \
                 - { type: transform, name: next, input: both, config: { cxl: 'emit m = n + 1' } }\n  \
                 - { type: sink, name: out, input: next, config: { type: csv, path: out.csv } }\n",
+    },
+    Case {
+        name: "distinct",
+        nodes: "  - { type: transform, name: once, input: rows, config: { cxl: 'distinct by k' } }\n  \
+                - { type: sink, name: out, input: once, config: { type: csv, path: out.csv } }\n",
     },
 ];
 

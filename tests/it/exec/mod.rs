@@ -6,6 +6,7 @@ mod buffers;
 mod cull;
 mod dead_letters;
 mod disk_failures;
+mod distinct;
 mod failures;
 mod inputs;
 mod order_keys;

@@ -64,20 +64,6 @@ fn every_row_is_accounted_for() {
 }
 
 #[test]
-fn keys_that_do_not_fit_the_limit_stop_the_run() {
-    let many = rows(20_000, |n| format!("key number {n}"));
-    let mut messages = Vec::new();
-    for (threads, block_size) in [(1, 1000), (4, 1000)] {
-        let mut lab = Lab::new(&[("in.csv", &many)]);
-        (lab.options.threads, lab.options.block_size) = (threads, block_size);
-        messages.push(lab.failure(SORTING));
-        assert_eq!(lab.names(), ["in.csv"]);
-    }
-    assert_eq!(messages[0], messages[1], "the limit is met at the same row whatever the threads");
-    assert_snapshot("exec/distinct_does_not_fit", &messages[0]);
-}
-
-#[test]
 fn a_limit_below_the_program_itself_is_refused() {
     let lab = Lab::new(&[("in.csv", &rows(1, |_| String::new()))]);
     let failure = lab.run(&SORTING.replace(", backpressure: spill", "")).expect_err("refused");

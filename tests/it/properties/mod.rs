@@ -1,6 +1,7 @@
 //! What holds for any input: threads, batches and blocks never change a byte.
 
 mod buffers;
+mod distinct;
 mod spilling;
 
 use proptest::prelude::*;
