@@ -32,6 +32,8 @@ pub enum FaultKind {
     GroupFailed,
     /// Two rules write one cell.
     Conflict,
+    /// A row is to be in a group, but has a value that can't be a key.
+    NoKey,
 }
 
 impl FaultKind {
@@ -40,7 +42,7 @@ impl FaultKind {
         match self {
             FaultKind::TypeError => "type_error",
             FaultKind::ValidationFailed => "validation_failed",
-            FaultKind::GroupFailed => "aggregate_finalize",
+            FaultKind::GroupFailed | FaultKind::NoKey => "aggregate_finalize",
             FaultKind::Conflict => "mutation_conflict",
         }
     }

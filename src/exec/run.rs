@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 use super::clock::Clock;
-use super::dlq::{LetterFile, Spool, start_files};
+use super::dlq::{LetterFile, MERGED, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
 use super::operators::{Counts, Full, Seal, Shared, SinkColumns, Tree, warning_total};
@@ -124,6 +124,7 @@ fn shared<'p>(
     });
     Shared {
         plan,
+        makers: plan.makers(),
         constants,
         arbitrator,
         disk,
@@ -139,14 +140,17 @@ fn shared<'p>(
 fn constants(plan: &PhysicalPlan, options: &Options, id: &Uuid, sources: &[OpenSource<'_>]) -> Constants {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let files = |source: &OpenSource<'_>| source.source.files.iter().map(|file| file.display.clone()).collect();
+    let names = sources.iter().map(|source| source.source.operator.name.clone());
+    // What aggregates make has no source.
+    let merged = || std::iter::repeat_n(MERGED.to_string(), plan.makers().len() - sources.len());
     Constants {
         pipeline_name: plan.name.clone(),
         execution_id: id.to_string(),
         batch_id: options.batch_id.clone().unwrap_or_else(|| Uuid::now_v7().to_string()),
         start_time: since_1970.as_nanos() as i128,
         vars: plan.vars.iter().map(|var| var.value.clone()).collect(),
-        source_names: sources.iter().map(|source| source.source.operator.name.clone()).collect(),
-        source_files: sources.iter().map(files).collect(),
+        source_names: names.chain(merged()).collect(),
+        source_files: sources.iter().map(files).chain(merged().map(|merged| vec![merged])).collect(),
     }
 }
 
@@ -174,10 +178,8 @@ struct Done {
     counts: Vec<Counts>,
     /// For each source, the records read.
     records: Vec<u64>,
-    /// For each source, the dead letters, written or not.
+    /// For each source, then for each aggregate, the dead letters of rows that it made, written or not.
     letters: Vec<u64>,
-    /// Dead letters of rows without a single source, written or not.
-    merged_letters: u64,
     /// Rows written to at least one sink, but for those in `written`.
     ok: u64,
     written: WrittenRows,
@@ -233,8 +235,7 @@ impl<'p> Run<'p> {
     fn stage(&mut self, stage: &Stage, in_order: bool) -> Result<(), Failure> {
         let places: Vec<_> =
             stage.heads().map(|head| self.sources.iter().position(|source| source.id == head)).collect();
-        let trees: Vec<_> =
-            stage.segments.iter().map(|segment| Tree::new(segment, &mut self.shared, &self.sources)).collect();
+        let trees: Vec<_> = stage.segments.iter().map(|segment| Tree::new(segment, &mut self.shared)).collect();
         let full = self.seal(stage, &trees)?;
         let mut segments = Vec::new();
         for (number, segment) in stage.segments.iter().enumerate() {
@@ -339,8 +340,7 @@ impl Done {
             progress: Progress { expected, ..Progress::default() },
             counts: vec![Counts::default(); plan.operators().count()],
             records: vec![0; sources.len()],
-            letters: vec![0; sources.len()],
-            merged_letters: 0,
+            letters: vec![0; plan.makers().len()],
             ok: 0,
             written: WrittenRows::default(),
             warned: Warnings::new(),
@@ -360,12 +360,11 @@ impl Done {
             self.records[source] += totals.records;
         }
         self.letters.iter_mut().zip(&totals.letters).for_each(|(all, letters)| *all += letters);
-        self.merged_letters += totals.merged_letters;
     }
 
     /// All dead letters, written or not.
     fn all_letters(&self) -> u64 {
-        self.letters.iter().sum::<u64>() + self.merged_letters
+        self.letters.iter().sum()
     }
 }
 

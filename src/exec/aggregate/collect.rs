@@ -23,10 +23,12 @@ pub struct Lists {
     groups: Slots<Chain>,
 }
 
-/// Values one behind the other. A chunk is full when it has [`CHUNK`] bytes.
+/// Values one behind the other.
 #[derive(Default)]
 struct Encoded {
     bytes: Vec<u8>,
+    /// How many bytes are enough.
+    full: usize,
     /// Where each value ends.
     ends: Vec<u32>,
 }
@@ -40,11 +42,13 @@ struct Chain {
 
 /// No row.
 const NONE: u32 = u32::MAX;
-/// Bytes of a full chunk, without its last value.
+/// Bytes that are enough for a chunk of values that come row by row.
 const CHUNK: usize = 64 << 10;
 /// What a value takes at most when it is encoded, with its end but without the bytes of a text.
 const MOST_ENCODED: u64 = 22;
-/// What an element takes when the lists are made.
+/// Bytes of the length in front of the values of a state.
+const LENGTH: usize = size_of::<u64>();
+/// What an element takes while the lists are made.
 const DECODED: u64 = size_of::<Value>() as u64;
 
 impl Default for Chain {
@@ -73,8 +77,8 @@ impl Lists {
 
     /// Adds a value, which `write` appends, behind those of a group.
     fn push(&mut self, group: u32, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.chunks.last().is_none_or(|last| last.bytes.len() >= CHUNK) {
-            self.begin_chunk();
+        if self.chunks.last().is_none_or(|last| last.bytes.len() >= last.full) {
+            self.begin_chunk(CHUNK);
         }
         let chunk = self.chunks.last_mut().expect("there is a chunk that isn't full");
         write(&mut chunk.bytes);
@@ -90,14 +94,14 @@ impl Lists {
         chain.rows += 1;
     }
 
-    fn begin_chunk(&mut self) {
+    fn begin_chunk(&mut self, full: usize) {
         if let Some(last) = self.chunks.last_mut() {
             last.bytes.shrink_to_fit();
             last.ends.shrink_to_fit();
             self.full += last.cost();
         }
         self.starts.push(self.next.len());
-        self.chunks.push(Encoded::default());
+        self.chunks.push(Encoded { full, ..Encoded::default() });
     }
 
     /// The value of a row, encoded.
@@ -121,15 +125,26 @@ impl Lists {
         }
     }
 
-    /// What adding values may hold while vectors move to larger places: so many, of so many bytes encoded.
+    /// The most that is held while so many values are added, of so many bytes encoded, to so many groups: vectors that
+    /// grow are there twice, and have room for twice of what they need.
     fn grown(&self, count: usize, rows: u64, encoded: u64) -> u64 {
+        if rows == 0 {
+            return self.groups.bound(count) + self.bytes() - self.groups.bytes();
+        }
+        const FEW: u64 = 64;
         let chunk = self.chunks.last().map_or(0, Encoded::cost);
-        let lists = (self.chunks.len() + 1) * (size_of::<Encoded>() + size_of::<usize>());
-        let next = rows.max(self.next.capacity() as u64) * size_of::<u32>() as u64;
+        let ends = rows * size_of::<u32>() as u64;
+        let added = encoded as usize / CHUNK + 1;
+        let lists = match self.chunks.len() + added > self.chunks.capacity() {
+            true => 2 * (self.chunks.len() + added + 4) * (size_of::<Encoded>() + size_of::<usize>()),
+            false => 0,
+        };
+        let next = match self.next.len() as u64 + rows > self.next.capacity() as u64 {
+            true => 2 * (self.next.len() as u64 + rows) * size_of::<u32>() as u64,
+            false => 0,
+        };
         let groups = self.groups.bound(count) - self.groups.bytes();
-        // Each vector doubles at most once more than it needs, while what it had is still there.
-        let moved = if rows == 0 { 0 } else { 2 * (chunk + encoded + lists as u64 + next) + CHUNK as u64 };
-        self.bytes() + groups + moved + rows * DECODED
+        self.bytes() + groups + 2 * chunk + 3 * (encoded + ends) + lists as u64 + next + FEW
     }
 }
 
@@ -149,7 +164,7 @@ impl State for Lists {
         let lists = self.chunks.capacity() * size_of::<Encoded>() + self.starts.capacity() * size_of::<usize>();
         let next = self.next.capacity() * size_of::<u32>();
         let growing = self.chunks.last().map_or(0, Encoded::cost);
-        self.full + growing + (lists + next) as u64 + self.groups.bytes() + self.next.len() as u64 * DECODED
+        self.full + growing + (lists + next) as u64 + self.groups.bytes()
     }
 
     fn bound(&self, count: usize, args: &[Column]) -> u64 {
@@ -159,19 +174,44 @@ impl State for Lists {
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.groups.get(group).rows.to_le_bytes());
+        let start = out.len();
+        out.extend_from_slice(&[0; LENGTH]);
         self.for_each_row(group, None, |row| put_part(self.value(row), out));
+        let length = (out.len() - start - LENGTH) as u64;
+        out[start..start + LENGTH].copy_from_slice(&length.to_le_bytes());
     }
 
-    fn merge_bound(&self, count: usize, length: usize) -> u64 {
-        // A value has the four bytes of its length at least.
-        self.grown(count, length as u64 / 4, length as u64)
+    fn merge_bound(&self, count: usize, mut state: &[u8]) -> u64 {
+        match state.is_empty() {
+            true => self.grown(count, 0, 0),
+            false => {
+                let (rows, length) = head(&mut state);
+                let rows = u64::from(rows);
+                match length < CHUNK as u64 {
+                    true => self.grown(count, rows, length),
+                    // The values and their ends have a chunk of their size.
+                    false => self.grown(count, rows, 0) - 2 * rows * size_of::<u32>() as u64 + length,
+                }
+            }
+        }
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        for _ in 0..u32::from_le_bytes(fixed(state)) {
+        let (rows, length) = head(state);
+        if length >= CHUNK as u64 {
+            self.begin_chunk(length as usize);
+            let chunk = self.chunks.last_mut().expect("it was just begun");
+            chunk.bytes.reserve_exact(length as usize);
+            chunk.ends.reserve_exact(rows as usize);
+        }
+        for _ in 0..rows {
             let value = part(state);
             self.push(group, |bytes| bytes.extend_from_slice(value));
         }
+    }
+
+    fn finish_bound(&self) -> u64 {
+        self.next.len() as u64 * DECODED
     }
 
     fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished {
@@ -191,4 +231,9 @@ impl State for Lists {
         let column = Column::List(ListColumn { offsets: offsets.into(), elements, validity: None });
         Finished { column, faults }
     }
+}
+
+/// Takes the number of values of a state, and the bytes that they take, off the front.
+fn head(state: &mut &[u8]) -> (u32, u64) {
+    (u32::from_le_bytes(fixed(state)), u64::from_le_bytes(fixed(state)))
 }

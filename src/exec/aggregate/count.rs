@@ -37,7 +37,7 @@ impl State for Rows {
         out.extend_from_slice(&self.0.get(group).to_le_bytes());
     }
 
-    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
         self.0.bound(count)
     }
 
@@ -72,7 +72,7 @@ impl State for Values {
         out.extend_from_slice(&self.0.get(group).to_le_bytes());
     }
 
-    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
         self.0.bound(count)
     }
 

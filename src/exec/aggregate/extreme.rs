@@ -99,7 +99,7 @@ impl<T: Cell> State for Extremes<T> {
         best.iter().for_each(|best| best.encode(out));
     }
 
-    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
         self.slots.bound(count)
     }
 
@@ -235,8 +235,8 @@ impl State for Texts {
         best.iter().for_each(|best| put_part(best.as_bytes(), out));
     }
 
-    fn merge_bound(&self, count: usize, length: usize) -> u64 {
-        self.slots.bound(count) + length as u64
+    fn merge_bound(&self, count: usize, state: &[u8]) -> u64 {
+        self.slots.bound(count) + state.len() as u64
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {

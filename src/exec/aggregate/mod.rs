@@ -71,11 +71,17 @@ trait State: Send + Sync {
     /// Appends the state of a group, which tells where it ends.
     fn encode(&self, group: u32, out: &mut Vec<u8>);
 
-    /// The most that can be held during and after growing to `count` groups and merging a state of so many bytes.
-    fn merge_bound(&self, count: usize, length: usize) -> u64;
+    /// The most that can be held during and after growing to `count` groups and merging the state that `state` begins
+    /// with.
+    fn merge_bound(&self, count: usize, state: &[u8]) -> u64;
 
     /// Takes an encoded state off the front and adds it to that of a group there is, behind what that has.
     fn merge(&mut self, group: u32, state: &mut &[u8]);
+
+    /// What has to be reserved to make the results of all groups, beside their column.
+    fn finish_bound(&self) -> u64 {
+        0
+    }
 
     /// The results of some groups there are.
     fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished;
@@ -124,16 +130,21 @@ impl Accumulator {
         self.0.encode(group, out);
     }
 
-    /// The most that is held during and after growing to `count` groups and [merging](Self::merge) a state of `length`
-    /// bytes.
-    pub fn merge_bound(&self, count: usize, length: usize) -> u64 {
-        self.0.merge_bound(count, length)
+    /// The most that is held during and after growing to `count` groups and [merging](Self::merge) the state that
+    /// `state` begins with.
+    pub fn merge_bound(&self, count: usize, state: &[u8]) -> u64 {
+        self.0.merge_bound(count, state)
     }
 
     /// Takes the state that [`encode`](Self::encode) made of an equal aggregate off the front of `state`, and adds it to
     /// a group that there is. The rows of that state count as behind those that the group has.
     pub fn merge(&mut self, group: u32, state: &mut &[u8]) {
         self.0.merge(group, state);
+    }
+
+    /// What has to be reserved to [finish](Self::finish) all groups at once, beside the column of the results.
+    pub fn finish_bound(&self) -> u64 {
+        self.0.finish_bound()
     }
 
     /// One result for each of some groups. Their rows are in the order they came, unless `order` gives another, which

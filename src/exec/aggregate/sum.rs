@@ -90,7 +90,7 @@ impl<S: Sum> State for Sums<S> {
         sum.encode(out);
     }
 
-    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
         self.slots.bound(count) + 3 * S::MOST_HEAP
     }
 

@@ -78,7 +78,7 @@ impl<S: Average> State for Averages<S> {
         self.0.get(group).encode(out);
     }
 
-    fn merge_bound(&self, count: usize, _length: usize) -> u64 {
+    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
         self.0.bound(count) + S::MOST_MERGED
     }
 

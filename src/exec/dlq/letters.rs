@@ -46,20 +46,15 @@ struct Mark {
 /// The row that a dead letter is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct LetterRow {
-    /// Its source, as a position among the plan's sources.
+    /// What made it, as a position among the plan's makers of rows: a source, or behind all sources an aggregate.
     pub source: u32,
-    /// Its number across the source's files, from 1.
+    /// Its number across the source's files, or among the aggregate's groups, from 1.
     pub source_row: u64,
 }
 
 impl LetterRow {
-    /// A row that comes of several: of no single source.
-    pub const MERGED: Self = Self { source: u32::MAX, source_row: 0 };
-
-    /// Its source, as a position among the plan's sources, if it has a single one.
-    pub fn source(self) -> Option<usize> {
-        (self != Self::MERGED).then_some(self.source as usize)
-    }
+    /// No row: it stands behind all others.
+    pub const NONE: Self = Self { source: u32::MAX, source_row: 0 };
 }
 
 /// How a dead letter belongs to others of its operator. Groups are numbered by the operator.

@@ -33,14 +33,16 @@ enum Cell {
 }
 
 impl LetterShape {
-    /// The shape for rows of `source` at `operator`; `route` is the branch of the last route passed.
-    pub fn new(plan: &PhysicalPlan, source: OperatorId, operator: OperatorId, route: Option<&str>) -> Self {
+    /// The shape for rows that `maker` made, a source or an aggregate, at `operator`; `route` is the branch of the last
+    /// route passed. What an aggregate made and what fails at that very aggregate is a group.
+    pub fn new(plan: &PhysicalPlan, maker: OperatorId, operator: OperatorId, route: Option<&str>) -> Self {
         let dead_letters = &plan.dead_letters;
-        let number = dead_letters.routes.iter().find(|(other, _)| *other == source).and_then(|(_, file)| *file);
+        let number = dead_letters.routes.iter().find(|(other, _)| *other == maker).and_then(|(_, file)| *file);
         let file = number.map(|file| &dead_letters.files[file]);
         let kind = &plan.operator(operator).kind;
         let stage = match kind {
-            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) => todo!(),
+            OperatorKind::Reshape(_) => todo!(),
+            OperatorKind::Aggregate(_) => format!("aggregate:{}", plan.operator(operator).name),
             OperatorKind::Source(_) => "source".to_string(),
             OperatorKind::Route(_) => "route_eval".to_string(),
             OperatorKind::Transform(_) | OperatorKind::Distinct(_) => {
@@ -54,15 +56,20 @@ impl LetterShape {
             | OperatorKind::Discard(_) => String::new(),
         };
         let columns = file.filter(|file| file.include_source_row).map(|file| file.columns.as_slice());
-        let schema = input_schema(kind);
+        let group = match kind {
+            OperatorKind::Aggregate(spec) if maker == operator => Some(&spec.aggregation),
+            _ => None,
+        };
+        let schema = group.map(|aggregation| aggregation.groups.as_ref()).or_else(|| input_schema(kind));
         let inputs = plan.inputs(operator);
         let origin = |position: usize| {
             let (_, edge) = inputs.first()?;
             edge.provenance.origins.get(position).copied().flatten()
         };
-        let cell = |name: &String| match schema.and_then(|schema| schema.position(name)) {
-            Some(position) => Cell::Column(position, origin(position)),
-            None => Cell::Absent,
+        let cell = |name: &String| match (schema.and_then(|schema| schema.position(name)), group) {
+            (Some(position), None) => Cell::Column(position, origin(position)),
+            (Some(position), Some(aggregation)) if position < aggregation.key => Cell::Column(position, None),
+            _ => Cell::Absent,
         };
         Self {
             file: number,
@@ -105,7 +112,8 @@ impl LetterShape {
 
 fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
     match kind {
-        OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) => todo!(),
+        OperatorKind::Reshape(_) => todo!(),
+        OperatorKind::Aggregate(spec) => Some(&spec.input),
         OperatorKind::Distinct(spec) => Some(&spec.schema),
         OperatorKind::Source(spec) => Some(&spec.schema),
         OperatorKind::Transform(spec) => Some(&spec.input),

@@ -29,12 +29,12 @@ pub struct NoKey {
 }
 
 const NULL: u8 = 0;
-const BOOL: u8 = 1;
-const NUMBER: u8 = 2;
+pub(super) const BOOL: u8 = 1;
+pub(super) const NUMBER: u8 = 2;
 const DECIMAL: u8 = 3;
-const STRING: u8 = 4;
-const DATE: u8 = 5;
-const DATE_TIME: u8 = 6;
+pub(super) const STRING: u8 = 4;
+pub(super) const DATE: u8 = 5;
+pub(super) const DATE_TIME: u8 = 6;
 
 /// Bytes of an encoded number: the tag, the double, the remainder.
 const NUMBER_LEN: usize = 11;
@@ -160,10 +160,35 @@ fn number(nearest: f64, remainder: i16) -> Value {
     int.map_or(Value::Float(nearest), Value::Int)
 }
 
-fn fixed<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
+/// Takes so many bytes off the front.
+pub(super) fn fixed<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
     let (first, rest) = bytes.split_first_chunk().expect("a key is whole");
     *bytes = rest;
     *first
+}
+
+/// The int that a nearest double and what the int is more than it are.
+pub(super) fn int_of(nearest: f64, remainder: i16) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    match nearest < LIMIT {
+        true => nearest as i64 + i64::from(remainder),
+        // 2^63, which is no int itself.
+        false => (nearest as i128 + i128::from(remainder)) as i64,
+    }
+}
+
+/// Takes a value off the front of a key, given its tag, which was taken.
+pub(super) fn skip(tag: u8, key: &mut &[u8]) {
+    let length = match tag {
+        BOOL => 1,
+        NUMBER => NUMBER_LEN - 1,
+        DECIMAL => 17,
+        STRING => u32::from_be_bytes(fixed(key)) as usize,
+        DATE => 4,
+        DATE_TIME => 16,
+        _ => 0,
+    };
+    *key = &key[length..];
 }
 
 fn without_key(value: &Value) -> Option<&'static str> {
@@ -238,6 +263,9 @@ fn encoded_value(value: &Value) -> Vec<u8> {
 /// The nearest double and what the int is more than it.
 fn int_key(value: i64) -> [u8; NUMBER_LEN] {
     let nearest = value as f64;
+    if value.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS {
+        return number_key(nearest, 0);
+    }
     // Doubles near the largest ints are 1024 apart, so the remainder is small; the double itself may be 2^63.
     let remainder = i128::from(value) - nearest as i128;
     number_key(nearest, remainder as i16)

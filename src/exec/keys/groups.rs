@@ -1,6 +1,7 @@
 //! Groups of rows with equal keys, numbered as they are first seen.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -58,12 +59,28 @@ impl<'p> GroupTable<'p> {
         self.keys.get(self.groups[group as usize].key)
     }
 
+    /// What is held, in bytes.
+    pub fn held(&self) -> u64 {
+        self.charge.held()
+    }
+
     /// Appends the group of each row; a key that is new begins a group. `hashes` are those of the keys, always by the
     /// same hasher.
     pub fn admit(&mut self, keys: &Keys, hashes: &[u64], groups: &mut Vec<u32>) -> Result<(), Exceeded> {
-        groups.reserve(hashes.len());
-        for (row, &hash) in hashes.iter().enumerate() {
-            groups.push(self.admit_one(keys.key(row), hash)?);
+        self.admit_rows(keys, hashes, 0..hashes.len(), groups)
+    }
+
+    /// The same for some of the rows.
+    pub fn admit_rows(
+        &mut self,
+        keys: &Keys,
+        hashes: &[u64],
+        rows: Range<usize>,
+        groups: &mut Vec<u32>,
+    ) -> Result<(), Exceeded> {
+        groups.reserve(rows.len());
+        for row in rows {
+            groups.push(self.admit_one(keys.key(row), hashes[row])?);
         }
         Ok(())
     }
@@ -78,11 +95,6 @@ impl<'p> GroupTable<'p> {
             Some(group) => Ok(*group),
             None => self.begin(key, hash),
         }
-    }
-
-    /// What is held, in bytes.
-    pub fn held(&self) -> u64 {
-        self.charge.held()
     }
 
     /// Forgets all groups, and tells each of them before: its number, and its key in two parts, a checksum of the key and
@@ -103,6 +115,24 @@ impl<'p> GroupTable<'p> {
         }
         self.charge.give_back(self.charge.held());
         Ok(())
+    }
+
+    /// Drops what only finding groups needs: from now on they are only looked at.
+    pub fn complete(&mut self) {
+        self.table = HashTable::new();
+        self.charge.give_back(table_bytes(self.groups.capacity()));
+    }
+
+    /// Forgets the groups from number `count` on.
+    pub fn truncate(&mut self, count: usize) {
+        let all = &self.groups;
+        for group in count..all.len() {
+            let found = self.table.find_entry(all[group].hash, |other| *other as usize == group);
+            if let Ok(entry) = found {
+                entry.remove();
+            }
+        }
+        self.groups.truncate(count);
     }
 
     fn begin(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
@@ -134,9 +164,13 @@ impl<'p> GroupTable<'p> {
 /// Bytes of the table and the list of `room` groups: an id and a control byte for each slot, at most 7 of 8 of them
 /// filled.
 fn bytes(room: usize) -> u64 {
+    table_bytes(room) + (room * size_of::<Group>()) as u64
+}
+
+fn table_bytes(room: usize) -> u64 {
     if room == 0 {
         return 0;
     }
     let slots = (room * 8).div_ceil(7).next_power_of_two();
-    (slots * (size_of::<u32>() + 1) + room * size_of::<Group>()) as u64
+    (slots * (size_of::<u32>() + 1)) as u64
 }

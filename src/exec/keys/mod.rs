@@ -1,11 +1,13 @@
 //! Keys for grouping, joining, sorting and partitioning: the one place that decides which values are equal.
 
 mod arena;
+mod columns;
 pub mod equality;
 pub mod groups;
 pub mod order;
 
 pub use arena::Arena;
+pub use columns::KeyColumns;
 pub use equality::{Keys, NoKey};
 pub use groups::{GroupTable, KeyHasher};
 pub use order::OrderKeys;

@@ -20,6 +20,7 @@ use crate::exec::spill::{Disk, MergeError};
 use crate::formats::csv::EncodeError;
 use crate::plan::physical::{Operator, OperatorKind};
 
+use super::aggregate::Held;
 use super::lost::Lost;
 
 /// The side of a buffer that workers share while it is filled.
@@ -64,6 +65,8 @@ pub(crate) struct Collected {
     pub chunk: Chunk,
     /// The bytes of `chunk` without room to spare: set when the block is over.
     pub packed: Box<[u8]>,
+    /// Whether the buffer is to take [`Self::part`] although there are no resting rows.
+    pub without_rows: bool,
     part: Option<Box<dyn Any + Send>>,
 }
 
@@ -90,7 +93,13 @@ impl Collected {
     pub fn clear(&mut self) {
         self.chunk.clear();
         self.packed = Box::default();
+        self.without_rows = false;
         self.part = None;
+    }
+
+    /// Whether there is nothing for the buffer to take.
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty() && !self.without_rows
     }
 
     /// Copies the resting rows into memory of just their size.
@@ -133,7 +142,9 @@ pub(crate) struct Seal {
 pub(crate) enum Full<'p> {
     /// All of it is in memory: rows are taken in any order.
     Resident(Box<dyn Drain + 'p>),
-    /// Some of it is on disk: rows are read in order.
+    /// The groups of an aggregate, in memory: workers make rows of any of them.
+    Groups(Box<Held<'p>>),
+    /// Some of it is on disk: rows, or the groups of an aggregate, are read in order.
     OnDisk(Mutex<Box<dyn Scan + 'p>>),
 }
 

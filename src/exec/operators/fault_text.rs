@@ -4,12 +4,13 @@ use crate::analysis::hir::{Encoding, SourceColumn};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::batch::Batch;
-use crate::exec::dlq::Trigger;
+use crate::exec::dlq::{MERGED, Trigger};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaultKind};
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm};
 
+use super::group_name::group_name;
 use super::{Lost, TreeNode, operands};
 
 /// A record that could not be typed, and what its source says about it.
@@ -134,7 +135,7 @@ impl FaultText<'_> {
     pub fn trigger(&self) -> Trigger<'_> {
         Trigger {
             file: file_of(self.sources, self.batch, self.fault.row),
-            source: &self.sources[self.batch.origin.source_of(self.fault.row) as usize].operator.name,
+            source: source_of(self.sources, self.batch, self.fault.row),
             row: self.row(),
             field: self.fault.field.as_deref().unwrap_or_default(),
             value: self.fault.value.as_deref().unwrap_or_default(),
@@ -147,16 +148,20 @@ impl FaultText<'_> {
 
     /// The failure that stops the run; the row begins in physical line `line`, if that is known still.
     pub fn failure(&self, line: Option<u64>) -> Failure {
+        if matches!(self.node.operator.kind, OperatorKind::Aggregate(_)) && self.fault.kind == FaultKind::GroupFailed {
+            return self.group_failure();
+        }
         let code = match self.fault.kind {
-            FaultKind::TypeError => Code::E392,
+            FaultKind::TypeError | FaultKind::GroupFailed | FaultKind::Conflict => Code::E392,
             FaultKind::ValidationFailed => Code::E393,
-            FaultKind::GroupFailed | FaultKind::Conflict => Code::E392,
+            FaultKind::NoKey => Code::E396,
         };
         let name = self.node.operator.node();
         let place = match &self.node.operator.kind {
             OperatorKind::Route(_) => format!("in a condition of route `{name}`"),
             OperatorKind::Cull(_) => format!("in cull `{name}`"),
             OperatorKind::Reshape(_) => format!("in a rule of reshape `{name}`"),
+            OperatorKind::Aggregate(_) => format!("in aggregate `{name}`"),
             _ => format!("in transform `{name}`"),
         };
         let mut row = place_of(self.sources, self.batch, self.fault.row).expect("a row that can fail is known");
@@ -172,6 +177,10 @@ impl FaultText<'_> {
             FaultKind::TypeError | FaultKind::GroupFailed => {
                 "guard the expression, or set `strategy: continue` to make such rows dead letters"
             }
+            FaultKind::NoKey => {
+                "give such rows a key, or filter them, in a transform before it, or set `strategy: continue` to make \
+                 them dead letters"
+            }
             FaultKind::ValidationFailed => {
                 "let the validation only warn, or set `strategy: continue` to make such rows dead letters"
             }
@@ -183,10 +192,40 @@ impl FaultText<'_> {
         Failure::new(diagnostic.help(help), 3)
     }
 
+    /// The failure that a group of an aggregate stops the run with: what it was given is one row a group, the key first.
+    fn group_failure(&self) -> Failure {
+        let Self { node, batch, fault, .. } = self;
+        let field = fault.field.as_ref().map(|field| format!("field '{field}': ")).unwrap_or_default();
+        let message = format!("aggregate `{}`: {field}{}", node.operator.name, self.message());
+        let mut diagnostic = Diagnostic::error(Code::E392, message)
+            .label(fault.span, "computed for each group")
+            .note(format!("the group begins with row {}", self.row()));
+        let operands = operands::of(node.operator, batch, fault);
+        if !operands.is_empty() {
+            diagnostic = diagnostic.note(format!("with {operands}"));
+        }
+        let help = "guard the expression, or set `strategy: continue` to make such groups dead letters";
+        Failure::new(diagnostic.help(help), 3)
+    }
+
     fn detail(&self) -> String {
         match &self.fault.field {
-            Some(field) => format!("row {}: field '{field}': {}", self.row(), self.fault.message),
-            None => format!("row {}: {}", self.row(), self.fault.message),
+            Some(field) => format!("row {}: field '{field}': {}", self.row(), self.message()),
+            None => format!("row {}: {}", self.row(), self.message()),
+        }
+    }
+
+    /// What went wrong, and in which group.
+    fn message(&self) -> String {
+        let Self { node, batch, fault, .. } = self;
+        match &node.operator.kind {
+            OperatorKind::Aggregate(spec) if fault.kind == FaultKind::GroupFailed => {
+                let key = 0..spec.aggregation.key;
+                let names = spec.aggregation.groups.columns[key.clone()].iter().map(|column| column.name.as_str());
+                let values = batch.columns[key].iter().flatten().map(|column| column.value(fault.row));
+                format!("group [{}]: {}", group_name(names, values), fault.message)
+            }
+            _ => fault.message.clone(),
         }
     }
 
@@ -201,7 +240,7 @@ pub(super) fn lost<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize, los
     let own = |text: &'a Option<String>| text.as_deref().filter(|_| *is_trigger).unwrap_or_default();
     Trigger {
         file: file_of(sources, batch, row),
-        source: &sources[batch.origin.source_of(row) as usize].operator.name,
+        source: source_of(sources, batch, row),
         row: batch.origin.file_row(row),
         field: own(&cause.field),
         value: own(&cause.value),
@@ -211,17 +250,24 @@ pub(super) fn lost<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize, los
         stage: Some(if *is_trigger { &cause.stage } else { "correlation_commit" }),
     }
 }
-
 /// The file of a row.
 fn file_of<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize) -> &'a str {
     let (source, file) = (batch.origin.source_of(row), batch.origin.file_of(row));
-    &sources[source as usize].files[file as usize].display
+    sources.get(source as usize).map_or(MERGED, |source| &source.files[file as usize].display)
 }
 
-/// Which row of which file a row is, if that is known.
+/// The source of a row.
+fn source_of<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize) -> &'a str {
+    sources.get(batch.origin.source_of(row) as usize).map_or(MERGED, |source| &source.operator.name)
+}
+
+/// Which row of which file a row is, if that is known; of a group's row, where the group begins.
 fn place_of(sources: &[Source<'_>], batch: &Batch, row: usize) -> Option<String> {
-    let known = batch.origin.is_known();
-    known.then(|| format!("row {} of {}", batch.origin.file_row(row), file_of(sources, batch, row)))
+    let number = batch.origin.is_known().then(|| batch.origin.file_row(row))?;
+    Some(match file_of(sources, batch, row) {
+        MERGED => format!("a group that begins with row {number}"),
+        file => format!("row {number} of {file}"),
+    })
 }
 
 /// A failure with a note where the row comes from that caused it.

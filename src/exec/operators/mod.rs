@@ -1,11 +1,13 @@
 //! The operators of a segment, compiled: the head's rows go down a tree of programs and routes to sinks, buffers and
 //! interleaving merges.
 
+mod aggregate;
 mod block_result;
 mod buffer;
 mod cull;
 mod distinct;
 mod fault_text;
+mod group_name;
 mod grouped;
 mod lost;
 mod make_room;
@@ -18,8 +20,9 @@ mod sink;
 mod sort;
 mod unit;
 
+use aggregate::Finish;
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
-pub(crate) use buffer::{Buffer, BufferContext, Collector, Drain, Full, Portion, Scan, Seal};
+pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::warning_total;
 pub(crate) use lost::Lost;
 pub(crate) use make_room::make_room;
@@ -35,11 +38,10 @@ use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
 use crate::exec::memory::Arbitrator;
 use crate::exec::rest::Codec;
-use crate::exec::sources::Source;
 use crate::exec::spill::Disk;
 use crate::exec::stages::contained;
 use crate::formats::csv::Encoder;
-use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Segment};
+use crate::plan::physical::{IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Segment};
 
 use merge::ColumnMap;
 
@@ -77,7 +79,7 @@ pub(crate) struct TreeNode<'p> {
     pub consumers: Vec<Vec<(usize, usize)>>,
     /// The branch of the last route passed.
     pub route: Option<&'p str>,
-    /// What a dead letter of a row that fails here shows, by the row's source.
+    /// What a dead letter of a row that fails here shows, by what made the row.
     pub letters: Vec<LetterShape>,
 }
 
@@ -95,6 +97,8 @@ pub(crate) struct Slot {
 pub(crate) enum Action<'p> {
     /// Heads the segment.
     Head,
+    /// Heads the segment: makes rows of groups.
+    Groups(Box<Finish<'p>>),
     /// Hands rows on: a sort behind a source that is in order.
     Through,
     /// Runs a program.
@@ -127,6 +131,8 @@ pub(crate) struct Filling<'p> {
 pub(crate) struct Shared<'p> {
     /// The plan.
     pub plan: &'p PhysicalPlan,
+    /// What makes rows: the sources, then the aggregates.
+    pub makers: Vec<OperatorId>,
     /// Constants for programs.
     pub constants: Arc<Constants>,
     /// Owns the memory limit.
@@ -174,6 +180,7 @@ impl<'p> Shared<'p> {
             OperatorKind::Merge(spec) => park::new_interleave(spec, &context),
             OperatorKind::Cull(spec) => cull::new(spec, &context),
             OperatorKind::Distinct(spec) => distinct::new(spec, &context),
+            OperatorKind::Aggregate(spec) => aggregate::new(spec, &context, names_rows(self.plan, id)),
             _ => unreachable!("only a buffer is filled"),
         };
         Filling { collector, buffer, codec }
@@ -206,8 +213,8 @@ impl<'p> Shared<'p> {
 }
 
 impl<'p> Tree<'p> {
-    /// Compiles the operators of a segment. `sources` are those of the plan, in order.
-    pub fn new(segment: &Segment, shared: &mut Shared<'p>, sources: &[Source<'p>]) -> Self {
+    /// Compiles the operators of a segment.
+    pub fn new(segment: &Segment, shared: &mut Shared<'p>) -> Self {
         let plan = shared.plan;
         let mut tree = Self {
             plan,
@@ -221,24 +228,20 @@ impl<'p> Tree<'p> {
             measures: shared.measures,
         };
         for &id in &segment.operators {
-            let node = tree.node(segment, id, shared, sources);
+            let node = tree.node(segment, id, shared);
             tree.nodes.push(node);
         }
         tree.marks_rows = tree.sinks.len() > 1 || shared.tracks_rows && !tree.sinks.is_empty();
         tree
     }
 
-    fn node(
-        &mut self,
-        segment: &Segment,
-        id: OperatorId,
-        shared: &mut Shared<'p>,
-        sources: &[Source<'p>],
-    ) -> TreeNode<'p> {
+    fn node(&mut self, segment: &Segment, id: OperatorId, shared: &mut Shared<'p>) -> TreeNode<'p> {
         let operator = shared.plan.operator(id);
-        let action = if id == segment.head { Action::Head } else { self.action(segment, id, operator, shared) };
+        let action =
+            if id == segment.head { head(id, operator, shared) } else { self.action(segment, id, operator, shared) };
         let route = self.last_route(shared, segment, id);
-        let letters = sources.iter().map(|source| LetterShape::new(shared.plan, source.id, id, route)).collect();
+        let makers = shared.makers.iter();
+        let letters = makers.map(|maker| LetterShape::new(shared.plan, *maker, id, route)).collect();
         let is_end = matches!(action, Action::Buffer(..) | Action::Join(..));
         let consumers = if is_end { Vec::new() } else { consumers(self.plan, segment, id) };
         TreeNode { id, operator, action, consumers, route, letters }
@@ -252,10 +255,11 @@ impl<'p> Tree<'p> {
         shared: &mut Shared<'p>,
     ) -> Action<'p> {
         match &operator.kind {
-            OperatorKind::Aggregate(_) | OperatorKind::Reshape(_) => todo!(),
+            OperatorKind::Reshape(_) => todo!(),
             OperatorKind::Source(_) => unreachable!("a source heads its segment"),
             _ if shared.skipped.contains(&id) => Action::Through,
             _ if operator.is_driver() => self.buffer(id, shared),
+            OperatorKind::Aggregate(_) => todo!(),
             OperatorKind::Transform(spec) => {
                 let own = spec.transform.batch_size.and_then(|rows| u32::try_from(rows).ok());
                 self.batch_size = self.batch_size.min(own.unwrap_or(u32::MAX)).max(1);
@@ -305,6 +309,19 @@ impl<'p> Tree<'p> {
             _ => self.nodes.iter().find(|node| node.id == producer)?.route,
         }
     }
+}
+
+/// How an operator does its work that heads a segment.
+fn head<'p>(id: OperatorId, operator: &'p Operator, shared: &Shared<'p>) -> Action<'p> {
+    let OperatorKind::Aggregate(spec) = &operator.kind else { return Action::Head };
+    let maker = shared.makers.iter().position(|maker| *maker == id).expect("an aggregate makes rows");
+    let constants = Arc::clone(&shared.constants);
+    Action::Groups(Box::new(Finish::new(spec, constants, names_rows(shared.plan, id), maker as u32)))
+}
+
+/// Whether the groups of an aggregate are named by their first rows: they, or rows below, can fail.
+fn names_rows(plan: &PhysicalPlan, aggregate: OperatorId) -> bool {
+    plan.inputs(aggregate).iter().any(|(_, edge)| edge.provenance.uses.contains(&IdentityUse::Failures))
 }
 
 /// The inputs of an operator that get rows in a segment, each with the operator that they come from.

@@ -3,7 +3,7 @@
 use crate::analysis::hir::{Expr, ExprKind, Statement, Transform};
 use crate::diagnostics::Span;
 use crate::exec::batch::Batch;
-use crate::exec::fault::Fault;
+use crate::exec::fault::{Fault, FaultKind};
 use crate::plan::physical::{Operator, OperatorKind};
 
 use super::fault_text::preview;
@@ -15,6 +15,14 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
             let checks = spec.transform.validations.iter().map(|validation| &validation.check);
             let all = checks.chain(spec.transform.statements.iter().flat_map(Statement::exprs));
             (all.collect::<Vec<_>>(), Some(&spec.transform), &spec.input)
+        }
+        OperatorKind::Aggregate(spec) => {
+            let aggregation = &spec.aggregation;
+            let (program, schema) = match fault.kind {
+                FaultKind::GroupFailed => (&aggregation.results, &aggregation.groups),
+                _ => (&aggregation.rows, &spec.input),
+            };
+            (program.statements.iter().flat_map(Statement::exprs).collect(), Some(program), schema)
         }
         OperatorKind::Route(spec) => (spec.route.conditions.iter().collect(), None, &spec.schema),
         _ => return String::new(),

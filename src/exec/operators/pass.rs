@@ -15,10 +15,11 @@ use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
+use super::aggregate::{FinishedGroups, GroupsOf};
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
-use super::{Action, BlockResult, Lost, Mixed, Resting, Tree, Unit, WARNING_SAMPLES, Warned};
+use super::{Action, BlockResult, Lost, Mixed, Resting, Slice, Tree, Unit, WARNING_SAMPLES, Warned};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
@@ -68,9 +69,16 @@ impl<'a, 'p> Pass<'a, 'p> {
                     false => pass.revive(&rows, slice.port),
                 }
             }
+            Unit::Resting { rows: Resting::Groups(held), slice, .. } => {
+                pass.make(GroupsOf::Held(held, slice.range.start as u32), slice);
+            }
             Unit::Resting { rows: Resting::Read(chunk, lost), slice, .. } => {
                 let rows: Vec<&[u8]> = chunk.rows().collect();
-                if pass.is_failed(slice.port) { pass.lose(&rows, lost) } else { pass.revive(&rows, slice.port) }
+                match tree.nodes[0].action {
+                    Action::Groups(_) => pass.make(GroupsOf::Records(&rows), slice),
+                    _ if pass.is_failed(slice.port) => pass.lose(&rows, lost),
+                    _ => pass.revive(&rows, slice.port),
+                }
             }
             Unit::Mixed(mixed) => pass.gather(mixed),
         }
@@ -194,6 +202,30 @@ impl<'a, 'p> Pass<'a, 'p> {
         self.result.letters.add_bound(position, 0, letter_row, bond, end);
     }
 
+    /// Makes rows of groups and hands them on.
+    fn make(&mut self, groups: GroupsOf<'_, 'p>, slice: &Slice) {
+        let tree = self.tree;
+        let Action::Groups(finish) = &tree.nodes[0].action else { unreachable!("only an aggregate has groups") };
+        let count = (slice.range.end - slice.range.start) as usize;
+        let kept = finish.origins(groups, slice.range.start, count);
+        self.result.origins = kept.clone().filter(|_| finish.keeps_identity());
+        self.each_batch(count as u32, |pass, range| {
+            let origin = Origin { kept: kept.clone(), ..Origin::unknown(range.start) };
+            let FinishedGroups { mut groups, faults } =
+                finish.finish(groups, range.start as usize..range.end as usize, origin);
+            if !faults.is_empty() {
+                pass.reject(0, &groups, &faults);
+                let mut failed = faults.iter().map(|fault| fault.row).peekable();
+                let good = (0..groups.rows).filter(|row| failed.next_if_eq(row).is_none());
+                groups = groups.take(&good.map(|row| row as u32).collect::<Vec<_>>());
+            }
+            let done = finish.results(&groups);
+            pass.result.counts[0].rows_out += done.batch.rows as u64;
+            pass.reject(0, &groups, &done.faults);
+            pass.give(0, 0, done.batch);
+        });
+    }
+
     /// Writes rows that are what the sinks below write.
     fn copy(&mut self, rows: &[&[u8]], port: usize) {
         let (tree, Unit::Resting { codec, .. }) = (self.tree, self.unit) else { return };
@@ -251,7 +283,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             Action::Through => self.pass_on(at, batch),
             Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), (input, slot + input), &batch),
             Action::Sink(encoder, sink) => self.encode(at, encoder, *sink, &batch),
-            Action::Head | Action::Discard => {}
+            Action::Head | Action::Groups(_) | Action::Discard => {}
         }
     }
 

@@ -13,7 +13,12 @@ pub(super) struct ReadBack<'p>(Merge<'p>);
 impl<'p> ReadBack<'p> {
     /// A full buffer that is read from these runs. What is read ahead is charged to `charge`.
     pub fn of(spilled: Spilled<'p>, charge: Charge<'p>) -> Result<Full<'p>, MergeError> {
-        Ok(Full::on_disk(Self(spilled.merge(charge)?)))
+        Ok(Self::merged(spilled.merge(charge)?))
+    }
+
+    /// The same, given what merges them.
+    pub fn merged(merge: Merge<'p>) -> Full<'p> {
+        Full::on_disk(Self(merge))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, Index};
 
+use super::aggregate::Held;
 use super::buffer::Drain;
 use super::lost::Lost;
 
@@ -46,6 +47,8 @@ pub(crate) enum Resting<'a, 'p> {
     Drain(&'a (dyn Drain + 'p)),
     /// Read from disk: they are all there is in the chunk. If they are of failed groups, what happened to each.
     Read(&'a Chunk, &'a [Lost]),
+    /// Groups of an aggregate, at the range of the slice.
+    Groups(&'a Held<'p>),
 }
 
 /// Some rows of one port of a buffer.

@@ -51,6 +51,11 @@ impl Chunk {
         self.offsets.iter().map(|offset| framed(&self.bytes[*offset as usize..]))
     }
 
+    /// The bytes of a row, without its length.
+    pub fn row(&self, row: usize) -> &[u8] {
+        framed(&self.bytes[self.offsets[row] as usize..])
+    }
+
     /// Adds an encoded row, which has no length in front of it.
     pub fn push(&mut self, row: &[u8]) {
         self.push_parts(&[row]);

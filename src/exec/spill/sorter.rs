@@ -49,27 +49,37 @@ impl<'p> Sorter<'p> {
 
     /// Adds a record. Exceeds the memory limit only if there is no room for this one alone.
     pub fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), MergeError> {
-        let wanted = key.len() + payload.len();
+        self.push_parts(key, &[payload])
+    }
+
+    /// The same for a payload that is these parts one behind the other.
+    pub fn push_parts(&mut self, key: &[u8], payload: &[&[u8]]) -> Result<(), MergeError> {
+        let wanted = key.len() + payload.iter().map(|part| part.len()).sum::<usize>();
         if !self.has_room(wanted) && !self.grow(wanted) {
             self.write_run()?;
             self.make_room(wanted)?;
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(payload);
+        payload.iter().for_each(|part| self.bytes.extend_from_slice(part));
         let entry =
             Entry { prefix: (prefix(key) >> 64) as u64, start, key_end: start + key.len(), end: start + wanted };
         self.entries.push(entry);
         Ok(())
     }
 
+    /// Writes what is held, and gives back the memory that it took.
+    pub fn release(&mut self) -> Result<(), Failure> {
+        self.write_run()?;
+        (self.bytes, self.entries) = (Vec::new(), Vec::new());
+        self.charge.give_back(self.charge.held());
+        Ok(())
+    }
+
     /// All records in order.
     pub fn merge(mut self) -> Result<Merge<'p>, MergeError> {
-        self.write_run()?;
-        let Self { spilled, mut charge, bytes, entries, .. } = self;
-        drop((bytes, entries));
-        charge.give_back(charge.held());
-        spilled.merge(charge)
+        self.release()?;
+        self.spilled.merge(self.charge)
     }
 
     /// All records in order, without a detour over the disk if none were written there. What is held stays charged until

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::exec::operators::{Drain, Full, Lost, Mixed, Portion, Scan, Slice};
+use crate::exec::operators::{Full, Lost, Mixed, Portion, Scan, Slice};
 use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{self, Source, Ticket};
 use crate::exec::{Failure, lock};
@@ -69,7 +69,14 @@ impl<'a, 'p> Feed<'a, 'p> {
     /// Goes through a full buffer, in portions that suit blocks of `block_size` bytes.
     pub fn of_buffer(full: &'a Full<'p>, block_size: usize) -> Self {
         match full {
-            Full::Resident(drain) => Feed::Slices(Slices::new(drain.as_ref(), block_size)),
+            Full::Resident(drain) => {
+                let rows = drain.rows();
+                Feed::Slices(Slices::new(drain.ports(), rows.len(), rows.bytes(), block_size))
+            }
+            Full::Groups(groups) => {
+                let count = groups.len() as u64;
+                Feed::Slices(Slices::new(vec![count], count, groups.bytes(), block_size))
+            }
             Full::OnDisk(scan) => Feed::Scan(Scanned::new(scan, block_size)),
         }
     }
@@ -158,12 +165,12 @@ pub(super) fn rows_of_a_block(block_size: usize) -> usize {
 }
 
 impl Slices {
-    /// Slices of a buffer as large as suits blocks of `block_size` bytes: of long rows there are few in a slice.
-    pub fn new(drain: &dyn Drain, block_size: usize) -> Self {
-        let rows = drain.rows();
-        let row = (rows.bytes() / rows.len().max(1) / EXPANSION).max(TYPICAL_ROW);
+    /// Slices of the rows of some ports, which take so many bytes in all, as large as suits blocks of `block_size` bytes:
+    /// of long rows there are few in a slice.
+    pub fn new(ports: Vec<u64>, rows: u64, bytes: u64, block_size: usize) -> Self {
+        let row = (bytes / rows.max(1) / EXPANSION).max(TYPICAL_ROW);
         let size = (block_size as u64 / row).clamp(1, MOST);
-        Self { ports: drain.ports(), port: 0, start: 0, next_index: 0, size }
+        Self { ports, port: 0, start: 0, next_index: 0, size }
     }
 
     fn next(&mut self) -> Option<Slice> {

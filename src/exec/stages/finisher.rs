@@ -60,7 +60,7 @@ pub(crate) struct LetterBox<'a> {
 /// How often each `warn` validation did not hold: by operator and its position there.
 pub(crate) type Warnings = BTreeMap<(OperatorId, usize), u64>;
 
-/// Which rows of each source reached a sink: one bit a row.
+/// Which rows of each source or aggregate reached a sink: one bit a row.
 #[derive(Default)]
 pub(crate) struct WrittenRows {
     sources: Vec<Vec<u64>>,
@@ -107,10 +107,8 @@ pub(crate) struct SegmentTotals {
     pub ok: u64,
     /// Records that could not be typed.
     pub untyped: u64,
-    /// Dead letters, written or not, by source.
+    /// Dead letters, written or not, by what made the rows.
     pub letters: Vec<u64>,
-    /// Dead letters of rows without a single source, written or not.
-    pub merged_letters: u64,
     /// For each operator of the segment.
     pub counts: Vec<Counts>,
 }
@@ -196,7 +194,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
     fn fill(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
         let mut clock = Clock::new(self.segments[segment].tree.measures);
         for (slot, collected) in self.segments[segment].tree.slots.iter().zip(&mut result.collected) {
-            if !collected.packed.is_empty() {
+            if !collected.is_empty() {
                 let Ends { fillings, arbitrator, .. } = &mut self.ends;
                 make_room(self.segments[segment].tree.plan, fillings, arbitrator, collected.packed.len() as u64)?;
                 let filling = fillings.get_mut(&slot.operator).expect("a buffer of the stage is being filled");
@@ -231,10 +229,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
     fn write_letters(&mut self, segment: usize, result: &BlockResult, last: u32) -> Result<(), Failure> {
         let Segment { tree, source, totals, .. } = &mut self.segments[segment];
         for letter in result.letters.up_to(last) {
-            let Some(source) = letter.row.source() else {
-                totals.merged_letters += 1;
-                continue;
-            };
+            let source = letter.row.source as usize;
             totals.letters.resize(totals.letters.len().max(source + 1), 0);
             totals.letters[source] += 1;
         }
@@ -250,10 +245,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
         };
         for letter in result.letters.up_to(last) {
             let node = &tree.nodes[letter.node];
-            let file = match letter.row.source() {
-                Some(source) => node.letters[source].file,
-                None => tree.plan.dead_letters.merged,
-            };
+            let file = node.letters[letter.row.source as usize].file;
             spool.add(segment, file, node.id, &letter)?;
         }
         Ok(())

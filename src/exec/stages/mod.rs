@@ -181,6 +181,9 @@ impl<'p> Stage<'_, 'p> {
             (Task::Read(slice, lost), Head::Buffer(_, codec)) => {
                 Unit::Resting { rows: Resting::Read(chunk, lost), codec, slice }
             }
+            (Task::Rows(slice), Head::Buffer(Full::Groups(groups), codec)) => {
+                Unit::Resting { rows: Resting::Groups(groups.as_ref()), codec, slice }
+            }
             (Task::Mixed(mixed), Head::Merge(_)) => Unit::Mixed(mixed),
             _ => unreachable!("the feed is the head's"),
         };

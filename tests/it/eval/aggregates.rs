@@ -556,8 +556,8 @@ fn run_in_parts(
         for group in (0..groups as u32).rev() {
             state.clear();
             accumulator.encode(group, &mut state);
+            let bound = merged.merge_bound(groups, &state);
             state.push(b'!');
-            let bound = merged.merge_bound(groups, state.len() - 1);
             merged.grow(groups);
             let mut rest = state.as_slice();
             merged.merge(group, &mut rest);

@@ -2,6 +2,7 @@
 
 pub mod lab;
 
+mod aggregates;
 mod buffers;
 mod cull;
 mod dead_letters;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::Failure;
-use crate::exec::aggregate::{Finished, RowOrder};
+use crate::exec::aggregate::{Accumulator, Finished, RowOrder};
 use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions};
 use crate::exec::dlq::LetterRow;
 use crate::exec::fault::FaultKind;
@@ -85,6 +85,8 @@ impl Culling<'_> {
         let count = self.store.table.len();
         let order = self.order(count)?;
         self.store.reserve(&mut self.decisions, count as u64)?;
+        let lists: u64 = self.accumulators.iter().map(Accumulator::finish_bound).sum();
+        self.store.reserve(&mut self.decisions, lists)?;
         let mut ports = Vec::with_capacity(count);
         for start in (0..count).step_by(AT_ONCE) {
             let groups = start as u32..count.min(start + AT_ONCE) as u32;
@@ -101,6 +103,7 @@ impl Culling<'_> {
                 false => KEPT,
             }));
         }
+        self.decisions.give_back(lists);
         Ok(ports)
     }
 
@@ -151,7 +154,7 @@ impl Culling<'_> {
         let stage = stage(self.operator.node(), &rule);
         let cause = Cause { stage, kind: FaultKind::GroupFailed, field: None, value, message, row: 0 };
         let cause = self.names.in_group(self.store.table.key(group), cause);
-        self.failed.add(&mut self.store, group, LetterRow::MERGED, cause)
+        self.failed.add(&mut self.store, group, LetterRow::NONE, cause)
     }
 
     /// The failure that ends the run.

@@ -91,7 +91,7 @@ impl Culling<'_> {
         for (row, cause) in &batch.failures {
             let group = groups[*row];
             let cause = self.names.in_group(self.store.table.key(group), cause.clone());
-            self.failed.add(&mut self.store, group, LetterRow::MERGED, cause)?;
+            self.failed.add(&mut self.store, group, LetterRow::NONE, cause)?;
         }
         Ok(())
     }

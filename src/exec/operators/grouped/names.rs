@@ -6,8 +6,9 @@ use crate::exec::Failure;
 use crate::exec::keys::equality;
 use crate::exec::memory::Exceeded;
 use crate::exec::operators::lost::Cause;
-use crate::exec::value::Value;
 use crate::plan::physical::Operator;
+
+use super::super::group_name::group_name;
 
 /// How the groups of an operator are called.
 pub(in crate::exec::operators) struct GroupNames<'p> {
@@ -19,10 +20,6 @@ pub(in crate::exec::operators) struct GroupNames<'p> {
     /// What messages call the state that is kept for each group.
     state: &'static str,
 }
-
-/// Most bytes that are shown of a value, and of a group's name.
-const VALUE: usize = 64;
-const GROUP: usize = 1024;
 
 impl<'p> GroupNames<'p> {
     /// Names for groups by the `key` columns of `schema`. `state` is what messages call what is kept for each.
@@ -44,10 +41,7 @@ impl<'p> GroupNames<'p> {
 
     /// A group, given its key: `account="BIG", day=2024-01-31`, or `whole input`.
     pub fn name(&self, key: &[u8]) -> String {
-        let parts =
-            self.columns.iter().zip(equality::values(key)).map(|(name, value)| format!("{name}={}", shown(&value)));
-        let text = parts.collect::<Vec<_>>().join(", ");
-        if text.is_empty() { "whole input".into() } else { shortened(&text, GROUP) }
+        group_name(self.columns.iter().copied(), equality::values(key))
     }
 
     /// What failed, with the group in its message.
@@ -82,20 +76,5 @@ impl<'p> GroupNames<'p> {
     fn exceeded(&self, detail: &str, used: u64, limit: u64, place: &str) -> Diagnostic {
         let message = format!("{}: arena exceeded budget ({used}/{limit}) [{detail}]", self.operator.name);
         Diagnostic::error(Code::E310, message).label(self.operator.span, place)
-    }
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::String(text) => format!("\"{}\"", shortened(text, VALUE).escape_debug()),
-        value => value.to_string(),
-    }
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    match text.len() <= most {
-        true => text.into(),
-        false => format!("{}…", &text[..text.floor_char_boundary(most)]),
     }
 }

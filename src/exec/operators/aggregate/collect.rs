@@ -1,0 +1,124 @@
+//! What workers do: the program over rows, keys and their hashes, arguments.
+
+use std::sync::Arc;
+
+use crate::analysis::hir::{Aggregation, ExprKind};
+use crate::diagnostics::Span;
+use crate::exec::batch::{Batch, Bitmap, Column, Origin};
+use crate::exec::eval;
+use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::keys::{KeyHasher, Keys, NoKey};
+use crate::exec::rest::Chunk;
+use crate::plan::physical::ColumnSet;
+
+use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
+use super::layout::GroupLayout;
+
+/// The side that workers share.
+pub(super) struct AggregateCollector<'p> {
+    aggregation: &'p Aggregation,
+    /// The node.
+    span: Span,
+    layout: Arc<GroupLayout>,
+    rows: eval::Transform,
+    hasher: KeyHasher,
+}
+
+/// What a block gives: one entry a batch.
+pub(super) type Part = Vec<Piece>;
+
+/// The rows of a batch, as far as they are to be grouped.
+pub(super) struct Piece {
+    pub rows: usize,
+    pub keys: Keys,
+    pub hashes: Vec<u64>,
+    /// What the key doesn't tell, encoded.
+    pub firsts: Chunk,
+    pub origin: Origin,
+    /// For each aggregate, its arguments.
+    pub arguments: Vec<Vec<Column>>,
+}
+
+impl<'p> AggregateCollector<'p> {
+    pub fn new(aggregation: &'p Aggregation, layout: Arc<GroupLayout>, context: &BufferContext<'p>) -> Self {
+        let stored = ColumnSet::all(aggregation.grouped.columns.len());
+        let rows = eval::Transform::new(&aggregation.rows, &stored, Arc::clone(&context.constants));
+        Self { aggregation, span: context.operator.span, layout, rows, hasher: KeyHasher::default() }
+    }
+}
+
+impl Collector for AggregateCollector<'_> {
+    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+        let done = self.rows.run(batch);
+        let mut faults = done.faults;
+        let (keys, refused) = self.keys(&done.batch);
+        if refused.is_empty() {
+            self.add(&done.batch, keys, out);
+        } else {
+            let row_of = |row: usize| done.kept.as_ref().map_or(row, |kept| kept[row] as usize);
+            faults.extend(refused.iter().map(|refused| self.without_key(refused, row_of(refused.row))));
+            faults.sort_by_key(|fault| fault.row);
+            let mut refused = refused.iter().map(|refused| refused.row as u32).peekable();
+            let good: Vec<u32> = (0..done.batch.rows as u32).filter(|row| refused.next_if_eq(row).is_none()).collect();
+            let good = done.batch.take(&good);
+            self.add(&good, self.keys(&good).0, out);
+        }
+        Ok(Admitted { filtered: done.filtered, faults })
+    }
+}
+
+impl AggregateCollector<'_> {
+    /// The key of each row of a batch that the program over rows gave.
+    fn keys(&self, grouped: &Batch) -> (Keys, Vec<NoKey>) {
+        let key = grouped.columns[..self.aggregation.key].iter();
+        let columns: Vec<Column> = key.map(|column| column.clone().expect("all columns are asked for")).collect();
+        Keys::encode(&columns, &Bitmap::new_set(grouped.rows))
+    }
+
+    fn add(&self, grouped: &Batch, keys: Keys, out: &mut Collected) {
+        if grouped.rows == 0 {
+            return;
+        }
+        let mut firsts = Chunk::default();
+        self.layout.encode_firsts(grouped, &mut firsts);
+        out.without_rows = true;
+        out.part::<Part>().push(Piece {
+            rows: grouped.rows,
+            hashes: self.hasher.hash(&keys),
+            keys,
+            firsts,
+            origin: grouped.origin.clone(),
+            arguments: self.arguments(grouped),
+        });
+    }
+
+    fn arguments(&self, grouped: &Batch) -> Vec<Vec<Column>> {
+        let column = |position: usize| grouped.columns[position].clone().expect("all columns are asked for");
+        let aggregates = self.aggregation.aggregates.iter();
+        let arguments = aggregates.map(|aggregate| {
+            let positions = aggregate.args.iter().map(|arg| match arg.kind {
+                ExprKind::Column(position) => position,
+                _ => unreachable!("an argument is a column that the program over rows computes"),
+            });
+            positions.map(column).collect()
+        });
+        arguments.collect()
+    }
+
+    fn without_key(&self, NoKey { column, found, .. }: &NoKey, row: usize) -> Fault {
+        let column = &self.aggregation.grouped.columns[*column];
+        let article = match *found {
+            "array" => "an ",
+            "map" => "a ",
+            _ => "",
+        };
+        Fault {
+            row,
+            kind: FaultKind::NoKey,
+            field: Some(column.name.as_str().into()),
+            value: None,
+            message: format!("{article}{found} can't be a key"),
+            span: self.span,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Makes rows of groups: states become columns, over which the program over groups runs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::analysis::hir::{Aggregation, Statement};
+use crate::exec::aggregate::{Accumulator, Finished, GroupFault};
+use crate::exec::batch::{Batch, Carried, Column, KeptOrigins, Origin};
+use crate::exec::eval::{self, Constants, Transformed};
+use crate::exec::fault::{Fault, FaultKind};
+use crate::plan::physical::AggregateOperator;
+
+use super::super::operands::reads_column;
+use super::held::Held;
+use super::layout::{GroupLayout, Record, accumulators};
+
+/// Makes rows of groups. Shared by all workers.
+pub(crate) struct Finish<'p> {
+    aggregation: &'p Aggregation,
+    layout: GroupLayout,
+    results: eval::Transform,
+    /// For each aggregate, the emit that reads it first.
+    fields: Vec<Option<Arc<str>>>,
+    /// The aggregate, as a position among the makers of rows.
+    maker: u32,
+    /// Whether something below has to tell its rows apart.
+    keeps_identity: bool,
+}
+
+/// Groups to make rows of.
+#[derive(Clone, Copy)]
+pub(crate) enum GroupsOf<'a, 'p> {
+    /// Those in memory, from a number on.
+    Held(&'a Held<'p>, u32),
+    /// Read from disk.
+    Records(&'a [&'a [u8]]),
+}
+
+/// What groups came to.
+pub(crate) struct FinishedGroups {
+    /// One row for each: the key, then what the aggregates gave.
+    pub groups: Batch,
+    /// The groups for which an aggregate has no result, ascending.
+    pub faults: Vec<Fault>,
+}
+
+impl<'p> Finish<'p> {
+    /// Prepares the program over groups. `names_rows` is what the buffer was made with, `maker` the aggregate's position
+    /// among the makers of rows.
+    pub fn new(spec: &'p AggregateOperator, constants: Arc<Constants>, names_rows: bool, maker: u32) -> Self {
+        let aggregation = &spec.aggregation;
+        let read_by = |position: usize| {
+            aggregation.results.statements.iter().find_map(|statement| match statement {
+                Statement::Emit { slot, value } if reads_column(value, position) => {
+                    Some(Arc::from(aggregation.results.emits[*slot].name.as_str()))
+                }
+                _ => None,
+            })
+        };
+        let columns = aggregation.key..aggregation.key + aggregation.aggregates.len();
+        Self {
+            aggregation,
+            layout: GroupLayout::new(aggregation, names_rows),
+            results: eval::Transform::new(&aggregation.results, &spec.stored, constants),
+            fields: columns.map(read_by).collect(),
+            maker,
+            keeps_identity: spec.rest.as_ref().is_some_and(|rest| rest.identity),
+        }
+    }
+
+    /// Where the rows of some groups come from, the first of which is number `first`; `None` if that can't matter.
+    pub fn origins(&self, groups: GroupsOf<'_, '_>, first: u64, count: usize) -> Option<Arc<KeptOrigins>> {
+        if !self.keeps_identity && !self.layout.names_rows {
+            return None;
+        }
+        let file_rows = match groups {
+            _ if !self.layout.names_rows => vec![0; count],
+            GroupsOf::Held(held, start) => held.first_rows(start..start + count as u32).to_vec(),
+            GroupsOf::Records(records) => records.iter().map(|record| self.record(record).1.first_row).collect(),
+        };
+        Some(Arc::new(KeptOrigins {
+            sources: vec![self.maker; count],
+            files: vec![0; count],
+            file_rows,
+            source_rows: (first + 1..).take(count).collect(),
+        }))
+    }
+
+    /// Whether something below has to tell its rows apart.
+    pub fn keeps_identity(&self) -> bool {
+        self.keeps_identity
+    }
+
+    /// What some of these groups come to.
+    pub fn finish(&self, groups: GroupsOf<'_, '_>, range: Range<usize>, origin: Origin) -> FinishedGroups {
+        let rows = range.len();
+        let (mut columns, finished, faults) = match groups {
+            GroupsOf::Held(held, start) => {
+                let groups = start + range.start as u32..start + range.end as u32;
+                let columns = self.layout.key_columns(held.keys(groups.clone()), held.firsts(groups.clone()));
+                let finished = held.finish(groups.clone());
+                let faults = self.faults(&finished, groups.start);
+                (columns, finished, faults)
+            }
+            GroupsOf::Records(records) => {
+                let (columns, finished) = self.of_records(&records[range]);
+                let faults = self.faults(&finished, 0);
+                (columns, finished, faults)
+            }
+        };
+        columns.extend(finished.into_iter().map(|finished| Some(finished.column)));
+        FinishedGroups { groups: Batch { rows, columns, carried: Carried::default(), origin }, faults }
+    }
+
+    /// Runs the program over groups. Its failures are failures of a group.
+    pub fn results(&self, groups: &Batch) -> Transformed {
+        let mut done = self.results.run(groups);
+        done.faults.iter_mut().for_each(|fault| fault.kind = FaultKind::GroupFailed);
+        done
+    }
+
+    fn record<'r>(&self, record: &'r [u8]) -> (&'r [u8], Record<'r>) {
+        let (key, rest) = GroupLayout::split_key(record);
+        (key, self.layout.read(rest))
+    }
+
+    fn of_records(&self, records: &[&[u8]]) -> (Vec<Option<Column>>, Vec<Finished>) {
+        let records: Vec<(&[u8], Record<'_>)> = records.iter().map(|record| self.record(record)).collect();
+        let (keys, firsts) = (records.iter().map(|(key, _)| *key), records.iter().map(|(_, record)| record.firsts));
+        let columns = self.layout.key_columns(keys, firsts);
+        let mut accumulators = accumulators(self.aggregation);
+        accumulators.iter_mut().for_each(|accumulator| accumulator.grow(records.len()));
+        for (group, (_, record)) in (0..).zip(&records) {
+            let mut states = record.states;
+            accumulators.iter_mut().for_each(|accumulator| accumulator.merge(group, &mut states));
+        }
+        let finish = |accumulator: &Accumulator| accumulator.finish(0..records.len() as u32, None);
+        (columns, accumulators.iter().map(finish).collect())
+    }
+
+    /// For each group that fails, what the first aggregate says that has no result. The first group is number `first`.
+    fn faults(&self, finished: &[Finished], first: u32) -> Vec<Fault> {
+        let mut faults: Vec<Fault> = Vec::new();
+        for (position, finished) in finished.iter().enumerate() {
+            let fault = |fault: &GroupFault| Fault {
+                row: (fault.group - first) as usize,
+                kind: FaultKind::GroupFailed,
+                field: self.fields[position].clone(),
+                value: None,
+                message: fault.message.clone(),
+                span: self.aggregation.aggregates[position].span,
+            };
+            faults.extend(finished.faults.iter().map(fault));
+        }
+        // Stable: of a group, the first aggregate stays in front.
+        faults.sort_by_key(|fault| fault.row);
+        faults.dedup_by_key(|fault| fault.row);
+        faults
+    }
+}

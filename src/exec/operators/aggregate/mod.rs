@@ -1,0 +1,40 @@
+//! Makes one row of each group.
+//!
+//! Workers run the program over rows, and turn a batch into the keys of its groups with their hashes and the arguments
+//! of the aggregates. The finisher numbers the groups as they are first seen and adds to their states, block after
+//! block. In the end workers take ranges of groups: the states become columns, and the program over groups makes rows of
+//! them.
+//!
+//! When memory is tight all groups become a run on disk, ordered by key, and are forgotten. If there are such runs in
+//! the end, they are merged: states with equal keys become one. The merged groups are sorted back into the order in
+//! which they were first seen, and workers read them from there. Since states merge exactly, nothing of this shows.
+
+mod collect;
+mod fill;
+mod finish;
+mod held;
+mod layout;
+mod merge;
+
+pub(crate) use finish::{Finish, FinishedGroups, GroupsOf};
+pub(crate) use held::Held;
+
+use std::sync::Arc;
+
+use crate::plan::physical::AggregateOperator;
+
+use super::buffer::{Buffer, BufferContext, Collector};
+use collect::AggregateCollector;
+use fill::Groups;
+use layout::GroupLayout;
+
+/// An aggregate's two sides. `names_rows` tells whether the number of a group's first row has to be known.
+pub(super) fn new<'p>(
+    spec: &'p AggregateOperator,
+    context: &BufferContext<'p>,
+    names_rows: bool,
+) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
+    let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
+    let collector = AggregateCollector::new(&spec.aggregation, Arc::clone(&layout), context);
+    (Arc::new(collector), Box::new(Groups::new(spec, layout, context)))
+}
