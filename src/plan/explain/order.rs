@@ -40,7 +40,9 @@ fn phrase(plan: &PhysicalPlan, id: OperatorId, above: &[&Order], own: &Order) ->
         OperatorKind::Reshape(reshape) => {
             let within = within(&reshape.reshape.order_by, &reshape.input);
             let lost = lost(above, &reshape.input, "groups move together");
-            format!("groups by their first row, {within} within a group, added rows behind them{lost}")
+            let adds = reshape.reshape.rules.iter().any(|rule| rule.synthesize.is_some());
+            let added = if adds { ", added rows behind them" } else { "" };
+            format!("groups by their first row, {within} within a group{added}{lost}")
         }
         OperatorKind::Aggregate(aggregate) => groups_of_aggregate(plan, aggregate, own),
         OperatorKind::Sink(sink) => kept(&sink.schema),

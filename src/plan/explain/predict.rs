@@ -87,7 +87,11 @@ fn group_bytes(operator: &Operator, rows: u64) -> u64 {
     let (columns, schema, aggregates) = match &operator.kind {
         OperatorKind::Cull(cull) => (&cull.cull.partition_by, &cull.schema, cull.cull.aggregates.as_slice()),
         OperatorKind::Reshape(reshape) => (&reshape.reshape.partition_by, &reshape.input, &[][..]),
-        // One group is in hand.
+        // One group is in hand; it may be all there is.
+        OperatorKind::Aggregate(aggregate) => {
+            let aggregates = &aggregate.aggregation.aggregates;
+            return states(aggregates) + lists(aggregates, rows);
+        }
         _ => return 0,
     };
     let key = || columns.iter().map(|column| &schema.columns[*column]);

@@ -2,7 +2,7 @@
 //!
 //! What a node promises is said here on whole streams; the plan's stages are walked row by row, as a run would.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clinker::analysis::hir::{
@@ -62,6 +62,7 @@ impl Parts {
             (2, _) => (NodeKind::Route(Route { conditions: vec![self.condition.clone(); 2], inclusive: false }), 3, 1),
             (3, _) => (NodeKind::Cull(self.cull()), 2, 1),
             (4, _) => (self.merge(MergeMode::Interleave, reads.len()), 1, reads.len()),
+            (5, _) => (self.distinct(), 1, 1),
             _ => (self.merge(MergeMode::Concat, reads.len()), 1, reads.len()),
         };
         let span = self.pipeline.nodes[0].span;
@@ -88,6 +89,15 @@ impl Parts {
     fn merge(&self, mode: MergeMode, inputs: usize) -> NodeKind {
         let columns: Vec<_> = (0..self.schema.columns.len()).map(Some).collect();
         NodeKind::Merge(Merge { mode, columns: vec![columns; inputs] })
+    }
+
+    /// Statements in front of a distinct and behind it, so that it is cut in three.
+    fn distinct(&self) -> NodeKind {
+        let NodeKind::Transform(mut transform) = self.pipeline.nodes[2].kind.clone() else { unreachable!() };
+        let key = vec![Expr { kind: ExprKind::Column(1), ..self.condition.clone() }];
+        let filter = Statement::Filter(self.condition.clone());
+        transform.statements = vec![filter.clone(), Statement::Distinct { key, span: self.condition.span }, filter];
+        NodeKind::Transform(transform)
     }
 
     fn cull(&self) -> Cull {
@@ -138,6 +148,12 @@ fn cull(rows: &[Row]) -> Vec<(usize, Row)> {
     group(first).chain(group(1 - first)).collect()
 }
 
+/// The first row of each source and last bit.
+fn distinct(rows: &[Row]) -> Vec<Row> {
+    let mut seen = BTreeSet::new();
+    rows.iter().copied().filter(|row| seen.insert((row.0, row.1 % 2))).collect()
+}
+
 fn interleave(inputs: &[Vec<Row>]) -> Vec<Row> {
     let longest = inputs.iter().map(Vec::len).max().unwrap_or_default();
     (0..longest).flat_map(|turn| inputs.iter().filter_map(move |input| input.get(turn).copied())).collect()
@@ -159,6 +175,7 @@ fn promised(pipeline: &Pipeline, reference: &PortRef) -> Vec<Row> {
             }
             rows
         }
+        NodeKind::Transform(transform) if transform.statements.len() > 1 => distinct(&inputs().concat()),
         NodeKind::Transform(_) => inputs().concat(),
         NodeKind::Route(_) => inputs().concat().into_iter().filter(|row| branch(row) == reference.port).collect(),
         NodeKind::Cull(_) => {
@@ -205,6 +222,7 @@ impl Walk<'_> {
         match &self.plan.operator(id).kind {
             OperatorKind::Source(_) => bare(read(self.plan.operator(id).name[1..].parse().expect("a number"))),
             OperatorKind::Cull(_) => cull(&held(0)),
+            OperatorKind::Distinct(_) => bare(distinct(&held(0))),
             OperatorKind::Sort(_) => {
                 let mut rows = held(0);
                 sort(&mut rows);
@@ -233,7 +251,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
     fn stages_deliver_what_nodes_promise(
-        drafts in prop::collection::vec((0u8..8, prop::collection::vec(0usize..40, 0..4)), 1..9),
+        drafts in prop::collection::vec((0u8..9, prop::collection::vec(0usize..40, 0..4)), 1..9),
     ) {
         let pipeline = Parts::new().build(&drafts);
         let planned = plan(&pipeline);

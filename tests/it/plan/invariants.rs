@@ -2,7 +2,7 @@
 
 use clinker::analysis::hir::Pipeline;
 use clinker::plan::passes::invariants::{physical_always, physical_ready};
-use clinker::plan::physical::{ColumnSet, OperatorId, OperatorKind, PhysicalPlan};
+use clinker::plan::physical::{AggregateOperator, ColumnSet, OperatorId, OperatorKind, PhysicalPlan};
 
 use super::passes::plan;
 use super::pipelines;
@@ -100,8 +100,42 @@ const BUFFER_BREAKS: &[(&str, Break)] = &[
     }),
 ];
 
+fn aggregate<'p>(plan: &'p mut PhysicalPlan, name: &str) -> &'p mut AggregateOperator {
+    let id = find(plan, name);
+    let OperatorKind::Aggregate(aggregate) = &mut plan.operator_mut(id).kind else { unreachable!("it is one") };
+    aggregate
+}
+
+const GROUP_BREAKS: &[(&str, Break)] = &[
+    ("nothing", |_| {}),
+    ("an aggregate that neither streams nor holds its groups", |plan| aggregate(plan, "per_day").rest = None),
+    ("an aggregate whose group in hand is charged to nobody", |plan| {
+        aggregate(plan, "per_bus").group_consumer = usize::MAX;
+    }),
+    ("an aggregate that stores nothing", |plan| {
+        let aggregate = aggregate(plan, "per_bus");
+        aggregate.stored = ColumnSet::none(aggregate.stored.width());
+    }),
+    ("an aggregate that made rows without a route", |plan| drop(plan.dead_letters.routes.pop())),
+    ("a reshape whose groups are charged to nobody", |plan| {
+        let reshape = find(plan, "legs");
+        let OperatorKind::Reshape(reshape) = &mut plan.operator_mut(reshape).kind else { unreachable!() };
+        reshape.group_consumer = reshape.rest.consumer;
+    }),
+    ("a reshape that drops what its dead letters show", |plan| {
+        let reshape = find(plan, "legs");
+        let rest = plan.operator_mut(reshape).rest_mut().expect("it is a buffer");
+        rest.columns = ColumnSet::first(4, rest.columns.width());
+    }),
+    ("a reshape that drops which rows its dead letters show", |plan| {
+        let reshape = find(plan, "legs");
+        plan.operator_mut(reshape).rest_mut().expect("it is a buffer").identity = false;
+    }),
+];
+
 #[test]
 fn broken_plans_are_found() {
+    support::assert_snapshot("plan/invariants_of_groups", &findings(&pipelines::summaries().0, GROUP_BREAKS));
     support::assert_snapshot("plan/invariants", &findings(&pipelines::orders().0, BREAKS));
     support::assert_snapshot("plan/invariants_of_buffers", &findings(&pipelines::meetings().0, BUFFER_BREAKS));
 }

@@ -83,6 +83,30 @@ fn only_dead_letters_with_source_rows_keep_computed_columns() {
     assert_eq!(stored(|pipeline| pipeline.error_handling.dlq_path = None), without);
 }
 
+/// What a reshape's and a cull's rows are turned into: a transform behind them, which has only its emits, says what is
+/// read of them, and dead letters may show them whole.
+#[test]
+fn only_what_is_read_rests() {
+    let rests = |name: &str, change: fn(&mut Pipeline)| {
+        let (mut pipeline, _) = pipelines::summaries();
+        change(&mut pipeline);
+        let plan = plan(&pipeline);
+        let (_, operator) = plan.operators().find(|(_, operator)| operator.name == name).expect("it is there");
+        let (rest, schema) = (operator.rest().expect("it is a buffer"), operator.output().expect("it has a port"));
+        let names = rest.columns.iter().map(|position| schema.columns[position].name.clone());
+        (names.collect::<Vec<_>>(), rest.identity)
+    };
+    let all = ["bus", "day", "km", "fare", "note"].map(str::to_string).to_vec();
+    assert_eq!(rests("legs", |_| {}), (all.clone(), true));
+    assert_eq!(rests("checked", |_| {}), (all, true));
+    let stop: fn(&mut Pipeline) = |pipeline| pipeline.error_handling.continue_on_error = false;
+    let some = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    assert_eq!(rests("legs", stop), (some(&["bus", "km", "fare"]), true), "what the cull decides on, too");
+    assert_eq!(rests("checked", stop), (some(&["bus", "km"]), true), "an added row counts as the one that it is for");
+    let count_only: fn(&mut Pipeline) = |pipeline| pipeline.error_handling.include_source_row = false;
+    assert_eq!(rests("checked", count_only), (some(&["bus", "km"]), true), "dead letters without rows show none");
+}
+
 /// Wide plans are made in a moment: as many branches as a route may have, all of them merged, twice.
 #[test]
 fn wide_merges() {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::counted;
 use crate::exec::lab::Lab;
 use crate::support::settled;
 
@@ -86,7 +87,7 @@ fn everything(files: &[Vec<String>], keys: &str, (limit, threads, batch_size, bl
     (lab.batch_size, lab.memory_limit) = (Some(batch_size), Some(limit));
     let report = lab.run(&PIPELINE.replace("KEYS", keys)).unwrap_or_else(|failure| panic!("{failure:?}"));
     let mut text = format!("{} {} {} {}\n", report.total, report.ok, report.written, report.dlq);
-    text += &format!("{:?}\n{:?}\n", report.nodes, report.outputs);
+    text += &format!("{:?}\n{:?}\n", counted(&report.nodes), report.outputs);
     OUTPUTS.iter().for_each(|name| text += &format!("--- {name}\n{}", lab.read(name)));
     text += &settled(&lab.read("dlq.csv"));
     assert_eq!(lab.names().len(), OUTPUTS.len() + 2, "nothing is left behind");
