@@ -92,7 +92,7 @@ pub(super) struct RunArgs {
     /// Memory for what grows with the input, such as 512M; overrides the pipeline's `memory.limit`
     #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
     pub(super) memory_limit: Option<MemoryLimit>,
-    /// Folder for what a run puts aside on disk [default: beside the first output]
+    /// Folder for what does not fit the memory limit [default: that of `TMPDIR`, else /tmp]
     #[arg(long, value_name = "DIR")]
     pub(super) spill_dir: Option<PathBuf>,
     /// Replace outputs that exist, in spite of `if_exists: error`

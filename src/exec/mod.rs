@@ -41,8 +41,7 @@ pub struct Options {
     pub batch_id: Option<String>,
     /// Overwrite outputs in spite of `if_exists: error`.
     pub force: bool,
-    /// Folder for what a run puts aside on disk: rows that do not fit the memory limit (the system's folder for
-    /// temporary files if `None`), and dead letters that wait for their order (beside the first output if `None`).
+    /// Folder for what does not fit the memory limit; the system's folder for temporary files if `None`.
     pub spill_dir: Option<PathBuf>,
     /// Makes the spill folder fail, for tests.
     pub disk_faults: spill::DiskFaults,
@@ -118,7 +117,7 @@ pub struct Report {
     pub elapsed: Duration,
     /// Peak of the reserved memory, in bytes.
     pub peak_reserved: u64,
-    /// One for each memory consumer, in plan order.
+    /// One for each memory consumer, in plan order; dead letters that waited for their order, if there were any, last.
     pub consumers: Vec<ConsumerReport>,
 }
 

@@ -1,14 +1,13 @@
 //! A whole run: look around, open the inputs, run the stages in order, publish.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
 use super::clock::Clock;
-use super::dlq::{LetterFile, MERGED, Spool, start_files};
+use super::dlq::{LetterFile, MERGED, Room, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
 use super::operators::{Counts, Full, Seal, Shared, SinkColumns, Tree, warning_total};
@@ -22,7 +21,7 @@ use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, Publis
 use crate::analysis::hir::{Backpressure, Rate};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
+use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -74,7 +73,8 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
         return Err(Failure::new(error, 1));
     }
     let id = Uuid::now_v7();
-    let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone());
+    // Dead letters that wait are the last consumer.
+    let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone()).chain([Spool::CONSUMER.to_string()]);
     let arbitrator = Arbitrator::new(plan.settings.memory_limit, consumers());
     // What a killed run left half done may be an input of this one, so it is completed first.
     let mut workspace = Workspace::open(&id.simple().to_string(), &destinations)?;
@@ -84,16 +84,15 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let folder = super::spill_root(options);
     let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults);
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
-    let spool = Spool::new(spool_folder(options, &destinations));
+    let spool = Spool::new(Room { arbitrator: &arbitrator, disk: &disk, consumer: plan.consumers.len() });
     let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk));
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
     let mut run =
         Run { plan, options, observer, done: Done::new(plan, &sources), sources, files, outputs, spool, shared };
-    let ended = run.stages().and_then(|()| run.check_rates());
-    let settled = run.spool.empty(&mut run.outputs.letters);
-    if let Err(failure) = ended.and(settled) {
-        return Err(run.outputs.keep_letters(failure));
+    if let Err(failure) = run.stages().and_then(|()| run.check_rates()) {
+        return Err(run.keep_letters(failure));
     }
+    run.spool.empty(&mut run.outputs.letters)?;
     if observer.interrupted() {
         return Err(Failure::interrupted());
     }
@@ -101,12 +100,6 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let mut report = run.report();
     report.elapsed = started.elapsed();
     Ok(report)
-}
-
-/// Where dead letters are put aside: where spill files are, or beside an output, where there is room and permission.
-fn spool_folder(options: &Options, destinations: &[Destination]) -> PathBuf {
-    let beside = || destinations.first().map(|destination| destination.folder.clone());
-    options.spill_dir.clone().or_else(beside).unwrap_or_else(std::env::temp_dir)
 }
 
 /// What lives longer than a stage.
@@ -166,7 +159,7 @@ struct Run<'p> {
     /// What the files of each source bind to, until its stage runs.
     files: Vec<Vec<BoundFile>>,
     outputs: Outputs,
-    spool: Spool,
+    spool: Spool<'p>,
     shared: Shared<'p>,
     done: Done,
 }
@@ -294,6 +287,21 @@ impl<'p> Run<'p> {
         check_rate(Code::E315, "the run", None, rate, (done.all_letters(), done.records.iter().sum()))
     }
 
+    /// After a run that stopped for too many bad rows: keeps the dead letters so far for whoever looks into it.
+    fn keep_letters(&mut self, mut failure: Failure) -> Failure {
+        let Some(diagnostic) = failure.diagnostic.take() else { return failure };
+        if !matches!(diagnostic.code, Code::E315 | Code::E316 | Code::E368) {
+            return Failure { diagnostic: Some(diagnostic), ..failure };
+        }
+        // If not all of them can be had, those that are there are better than none.
+        let _ = self.spool.empty(&mut self.outputs.letters);
+        let letters = self.outputs.letters.iter_mut();
+        let mut written: Vec<_> = letters.filter(|file| file.rows > 0).map(|file| &mut file.output).collect();
+        let kept = publish::keep_as_failed(&mut written);
+        let notes = kept.iter().map(|path| format!("the dead letters so far are in {path}"));
+        Failure::new(notes.fold(*diagnostic, Diagnostic::note), failure.exit_code)
+    }
+
     fn report(self) -> Report {
         let Self { plan, outputs, shared, done, .. } = self;
         let counts = |id: OperatorId| done.counts[id.0 as usize];
@@ -301,12 +309,7 @@ impl<'p> Run<'p> {
         let letters = outputs.letters.iter().map(|file| published(&file.output, file.rows, true));
         let totals =
             done.warned.iter().map(|((id, validation), count)| warning_total(plan.operator(*id), *validation, *count));
-        let consumer = |(position, consumer): (usize, &MemoryConsumer)| ConsumerReport {
-            name: consumer.name.clone(),
-            peak_reserved: shared.arbitrator.peak_of(position),
-            spilled: shared.disk.volume(position),
-        };
-        let consumers: Vec<ConsumerReport> = plan.consumers.iter().enumerate().map(consumer).collect();
+        let consumers = consumers(plan, shared.arbitrator, shared.disk);
         let mut nodes: Vec<NodeReport> =
             plan.operators().map(|(id, operator)| node_report(operator, counts(id))).collect();
         for (consumer, report) in plan.consumers.iter().zip(&consumers) {
@@ -391,6 +394,18 @@ fn is_in_order(plan: &PhysicalPlan, stages: &[Stage]) -> bool {
     stages.iter().all(alone) && stages.is_sorted_by_key(|stage| stage.segments[0].head)
 }
 
+/// What each memory consumer came to; waiting dead letters only if there were some.
+fn consumers(plan: &PhysicalPlan, arbitrator: &Arbitrator, disk: &Disk) -> Vec<ConsumerReport> {
+    let letters = Some(Spool::CONSUMER).filter(|_| arbitrator.peak_of(plan.consumers.len()) > 0);
+    let names = plan.consumers.iter().map(|consumer| consumer.name.as_str()).chain(letters);
+    let report = |(position, name): (usize, &str)| ConsumerReport {
+        name: name.to_string(),
+        peak_reserved: arbitrator.peak_of(position),
+        spilled: disk.volume(position),
+    };
+    names.enumerate().map(report).collect()
+}
+
 fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {
     PublishedFile { path: output.display().to_string(), rows, dead_letters }
 }
@@ -428,20 +443,6 @@ impl Outputs {
     fn all(&mut self) -> Vec<&mut Output> {
         let sinks = self.sinks.iter_mut().map(|(_, output)| output);
         sinks.chain(self.letters.iter_mut().map(|file| &mut file.output)).collect()
-    }
-
-    /// After a run that stopped for too many bad rows: keeps the dead letters so far for whoever looks into it.
-    fn keep_letters(&mut self, mut failure: Failure) -> Failure {
-        let Some(diagnostic) = failure.diagnostic.take() else { return failure };
-        if !matches!(diagnostic.code, Code::E315 | Code::E316 | Code::E368) {
-            return Failure { diagnostic: Some(diagnostic), ..failure };
-        }
-        let mut written: Vec<_> =
-            self.letters.iter_mut().filter(|file| file.rows > 0).map(|file| &mut file.output).collect();
-        let kept = publish::keep_as_failed(&mut written);
-        let notes = kept.iter().map(|path| format!("the dead letters so far are in {path}"));
-        let diagnostic = notes.fold(*diagnostic, Diagnostic::note);
-        Failure::new(diagnostic, failure.exit_code)
     }
 }
 

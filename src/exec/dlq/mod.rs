@@ -7,6 +7,7 @@
 //! What fails with a group is lost with it: its dead letters have a [`Bond`], which makes them name the group's first
 //! trigger.
 
+mod bound;
 mod file;
 mod ids;
 mod letters;
@@ -19,4 +20,4 @@ pub(crate) const MERGED: &str = "<merged>";
 pub(crate) use file::{LetterFile, start_files};
 pub(crate) use letters::{Bond, LetterRow, LetterWriter, Letters, Trigger};
 pub(crate) use shape::LetterShape;
-pub(crate) use spool::Spool;
+pub(crate) use spool::{Room, Spool};

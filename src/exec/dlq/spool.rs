@@ -1,56 +1,85 @@
-//! Dead letters of several stages: put aside in a file until the last stage is over, then written in the order of
-//! their rows.
-
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+//! Dead letters of several stages: put aside until the last stage is over, then written in the order of their rows.
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
+use crate::exec::memory::{Arbitrator, Charge};
+use crate::exec::spill::{Disk, Merge, MergeError, Sorter};
 use crate::plan::physical::OperatorId;
 
 use super::ids::LetterIds;
 use super::letters::Letter;
-use super::{Bond, LetterFile, LetterRow};
+use super::{Bond, LetterFile, bound};
 
-/// Dead letters that wait for their turn.
-pub(crate) struct Spool {
-    folder: PathBuf,
-    file: Option<BufWriter<File>>,
-    length: u64,
-    entries: Vec<Entry>,
-    /// The entries of earlier stages.
-    settled: usize,
+/// Dead letters that wait for their turn: as many in memory as their share of it holds, others on disk.
+pub(crate) struct Spool<'p> {
+    room: Room<'p>,
+    /// Made when the first one comes.
+    letters: Option<Sorter<'p>>,
+    /// How many stages have begun.
+    stage: u32,
+    /// The stage that failed, and the last of its segments whose dead letters count.
+    failed: Option<(u32, u32)>,
+    /// Whether some belong to a group.
+    is_bound: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    row: LetterRow,
-    operator: OperatorId,
-    bond: Bond,
-    start: u64,
-    length: u32,
-    file: Option<u32>,
-    segment: u32,
+/// Where they wait.
+#[derive(Clone, Copy)]
+pub(crate) struct Room<'p> {
+    /// Owns the memory limit.
+    pub arbitrator: &'p Arbitrator,
+    /// What does not fit it.
+    pub disk: &'p Disk,
+    /// Their memory consumer.
+    pub consumer: usize,
 }
 
-impl Spool {
-    /// An empty spool; its file, made when the first dead letter comes, is in `folder`. It has no name there, so that
-    /// the system takes it away however the run ends.
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder, file: None, length: 0, entries: Vec::new(), settled: 0 }
+/// A dead letter whose turn it is.
+pub(super) struct Waiting<'a> {
+    /// Its number among all of them.
+    pub number: u64,
+    pub key: Key,
+    /// The number of the file that it is written to, or [`NO_FILE`].
+    pub file: u32,
+    pub text: &'a [u8],
+}
+
+/// What dead letters wait by: source and number of the row, operator, bond; numbers so that their bytes compare alike.
+pub(super) type Key = [u8; 21];
+
+/// Of a [`Key`], the operator, the role in a group, and the group.
+pub(super) const OPERATOR: std::ops::Range<usize> = 12..16;
+pub(super) const ROLE: usize = 16;
+pub(super) const GROUP: std::ops::Range<usize> = 17..21;
+
+/// Roles in a group, in the order in which they stand.
+pub(super) const ALONE: u8 = 0;
+const TRIGGERS: u8 = 1;
+pub(super) const LOST: u8 = 2;
+
+/// What stands for no file.
+const NO_FILE: u32 = u32::MAX;
+
+/// The share of the memory limit that they may take.
+const SHARE: u64 = 8;
+
+impl<'p> Spool<'p> {
+    /// What their memory consumer is called.
+    pub const CONSUMER: &'static str = "dead_letters";
+
+    /// An empty spool.
+    pub fn new(room: Room<'p>) -> Self {
+        Self { room, letters: None, stage: 0, failed: None, is_bound: false }
     }
 
     /// Notes that another stage begins.
     pub fn begin_stage(&mut self) {
-        self.settled = self.entries.len();
+        self.stage += 1;
     }
 
-    /// Drops what the segments behind one put aside in this stage.
+    /// Drops what the segments behind one put aside in this stage, which was the last.
     pub fn forget_behind(&mut self, segment: usize) {
-        let own = self.entries.split_off(self.settled);
-        self.entries.extend(own.into_iter().filter(|entry| entry.segment as usize <= segment));
+        self.failed = Some((self.stage, segment as u32));
     }
 
     /// Puts a dead letter at an operator aside, which came up in a segment of the stage: it belongs into file number
@@ -65,60 +94,105 @@ impl Spool {
         if file.is_none() && !matches!(letter.bond, Bond::Trigger(_)) {
             return Ok(());
         }
-        let written = self.open().and_then(|spool| spool.write_all(letter.text));
-        written.map_err(|error| self.failure(&error))?;
-        let (start, length) = (self.length, letter.text.len() as u32);
-        let Letter { row, bond, .. } = *letter;
-        let (file, segment) = (file.map(|file| file as u32), segment as u32);
-        self.entries.push(Entry { row, operator, bond, start, length, file, segment });
-        self.length += u64::from(length);
-        Ok(())
+        self.is_bound |= letter.bond != Bond::Alone;
+        let file = file.map_or(NO_FILE, |file| file as u32);
+        let numbers = [file, self.stage, segment as u32].map(u32::to_be_bytes);
+        let letters = self.letters.get_or_insert_with(|| self.room.sorter());
+        letters.push(&key(operator, letter), &[numbers.as_flattened(), letter.text].concat()).map_err(failure)
     }
 
     /// Writes all of them into their files: by source, row and operator. What is lost with a group gets the id of the
     /// group's first trigger, which may stand behind it, or in another file.
     pub fn empty(&mut self, files: &mut [LetterFile]) -> Result<(), Failure> {
-        let Some(spool) = self.file.take() else { return Ok(()) };
-        self.entries.sort_unstable();
-        let spool = spool.into_inner().map_err(io::IntoInnerError::into_error);
-        let mut spool = BufReader::new(spool.map_err(|error| self.failure(&error))?);
-        let (mut text, mut at) = (Vec::new(), u64::MAX);
-        let (ids, triggers) = (LetterIds::now(), triggers(&self.entries));
-        for (number, entry) in (0..).zip(std::mem::take(&mut self.entries)) {
-            let Some(file) = entry.file else { continue };
-            text.resize(entry.length as usize, 0);
-            let sought = if at == entry.start { Ok(at) } else { spool.seek(SeekFrom::Start(entry.start)) };
-            sought.and_then(|_| spool.read_exact(&mut text)).map_err(|error| self.failure(&error))?;
-            at = entry.start + u64::from(entry.length);
-            let trigger = match entry.bond {
-                Bond::Alone | Bond::Trigger(_) => number,
-                Bond::Correlated(group) => triggers[&(entry.operator, group)],
-            };
-            files[file as usize].append_one(ids.at(number), ids.at(trigger), &text)?;
+        let Some(letters) = self.letters.take() else { return Ok(()) };
+        let letters = InOrder { letters: letters.sorted().map_err(failure)?, failed: self.failed };
+        let ids = LetterIds::now();
+        match self.is_bound {
+            true => bound::write(&self.room, letters, ids, files),
+            false => letters.each(|Waiting { number, file, text, .. }| write(files, file, ids, (number, number), text)),
         }
-        Ok(())
-    }
-
-    fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
-        if self.file.is_none() {
-            self.file = Some(BufWriter::new(tempfile::tempfile_in(&self.folder)?));
-        }
-        Ok(self.file.as_mut().expect("it was just opened"))
-    }
-
-    fn failure(&self, error: &io::Error) -> Failure {
-        let message = format!("{} can't hold the dead letters until they are in order: {error}", self.folder.display());
-        Failure::new(Diagnostic::error(Code::E394, message), 4)
     }
 }
 
-/// For each group that failed at an operator, the number of its first trigger.
-fn triggers(entries: &[Entry]) -> HashMap<(OperatorId, u32), u64> {
-    let mut found = HashMap::new();
-    for (number, entry) in (0..).zip(entries) {
-        if let Bond::Trigger(group) = entry.bond {
-            found.entry((entry.operator, group)).or_insert(number);
-        }
+fn key(operator: OperatorId, letter: &Letter<'_>) -> Key {
+    let (role, group) = match letter.bond {
+        Bond::Alone => (ALONE, 0),
+        Bond::Trigger(group) => (TRIGGERS, group),
+        Bond::Correlated(group) => (LOST, group),
+    };
+    let mut key = [0; 21];
+    key[..4].copy_from_slice(&letter.row.source.to_be_bytes());
+    key[4..12].copy_from_slice(&letter.row.source_row.to_be_bytes());
+    key[OPERATOR].copy_from_slice(&operator.0.to_be_bytes());
+    key[ROLE] = role;
+    key[GROUP].copy_from_slice(&group.to_be_bytes());
+    key
+}
+
+impl<'p> Room<'p> {
+    /// An empty charge for them.
+    pub fn charge(&self) -> Charge<'p> {
+        Charge::new(self.arbitrator, self.consumer)
     }
-    found
+
+    /// Sorts records of theirs.
+    pub fn sorter(&self) -> Sorter<'p> {
+        Sorter::new(self.disk, self.consumer, self.charge()).at_most(self.arbitrator.limit() / SHARE)
+    }
+}
+
+/// Dead letters in their order.
+pub(super) struct InOrder<'p> {
+    letters: Merge<'p>,
+    failed: Option<(u32, u32)>,
+}
+
+impl InOrder<'_> {
+    /// Gives one after the other, but for those that don't count.
+    pub fn each(mut self, mut give: impl FnMut(Waiting<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut number = 0;
+        while let Some((key, payload)) = self.letters.next()? {
+            let (numbers, text) = payload.split_at(3 * size_of::<u32>());
+            let [file, stage, segment] = [0, 4, 8].map(|at| u32::from_be_bytes(*first(&numbers[at..])));
+            if self.failed.is_none_or(|(failed, last)| stage != failed || segment <= last) {
+                give(Waiting { number, key: *first(key), file, text })?;
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first bytes of a record that has so many.
+pub(super) fn first<const N: usize>(bytes: &[u8]) -> &[u8; N] {
+    bytes.first_chunk().expect("what was put aside comes back whole")
+}
+
+/// Writes a dead letter into its file, if it has one, with the numbers of its own id and that of its trigger.
+pub(super) fn write(
+    files: &mut [LetterFile],
+    file: u32,
+    ids: LetterIds,
+    (number, trigger): (u64, u64),
+    text: &[u8],
+) -> Result<(), Failure> {
+    match files.get_mut(file as usize) {
+        Some(file) => file.append_one(ids.at(number), ids.at(trigger), text),
+        None => Ok(()),
+    }
+}
+
+/// Dead letters that can't wait any longer.
+pub(super) fn failure(error: MergeError) -> Failure {
+    let exceeded = match error {
+        MergeError::Failed(failure) => return failure,
+        MergeError::Exceeded(exceeded) | MergeError::Giant { exceeded, .. } => exceeded,
+    };
+    let (used, limit, name) = (exceeded.used, exceeded.limit, Spool::CONSUMER);
+    let message =
+        format!("{name}: node_buffer exceeded budget ({used}/{limit}) [dead letters that wait for their order]");
+    let diagnostic = Diagnostic::error(Code::E310, message);
+    let holders = exceeded.holders.iter().map(|(name, held)| format!("{name} holds {held} bytes"));
+    let diagnostic = holders.fold(diagnostic, Diagnostic::note);
+    Failure::new(diagnostic.help("raise `memory.limit` (or run with `--memory-limit`)"), 1)
 }

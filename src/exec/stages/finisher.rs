@@ -38,7 +38,7 @@ pub(crate) struct Ends<'a, 'p> {
     /// The files of the stage's sinks.
     pub outputs: BTreeMap<OperatorId, &'a mut Output>,
     /// Where dead letters go.
-    pub letters: LetterBox<'a>,
+    pub letters: LetterBox<'a, 'p>,
     /// The buffers that are being filled.
     pub fillings: &'a mut BTreeMap<OperatorId, Filling<'p>>,
     /// Owns the memory limit.
@@ -50,11 +50,11 @@ pub(crate) struct Ends<'a, 'p> {
 }
 
 /// Where dead letters go.
-pub(crate) struct LetterBox<'a> {
+pub(crate) struct LetterBox<'a, 'p> {
     /// The files.
     pub files: &'a mut [LetterFile],
     /// Takes them until the end of the run, where later stages may have some that belong in front.
-    pub spool: Option<&'a mut Spool>,
+    pub spool: Option<&'a mut Spool<'p>>,
 }
 
 /// How often each `warn` validation did not hold: by operator and its position there.

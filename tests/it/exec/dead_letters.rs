@@ -189,3 +189,47 @@ fn the_type_error_threshold_counts_row_by_row() {
         }
     }
 }
+
+/// Rows reach `check` in another order than they have in their files.
+const WAITING: &str = r#"
+pipeline: { name: waiting }
+nodes:
+  - { type: source, name: one, config: { type: csv, glob: 'one/*.csv', schema: [ { name: n, type: int } ] } }
+  - { type: source, name: two, config: { type: csv, path: two.csv, schema: [ { name: n, type: int } ] } }
+  - { type: route, name: split, input: one, config: { conditions: { even: "n % 2 == 0" }, default: odd } }
+  - { type: merge, name: all, inputs: [two, split.odd, split.even], config: { mode: concat } }
+  - { type: transform, name: check, input: all, config: { cxl: "emit m = n", validations: [ { check: "n % 10 == 0" } ] } }
+  - { type: transform, name: twice, input: check, config: { cxl: "emit m = n", validations: [ { check: "n % 20 == 0" } ] } }
+  - { type: sink, name: out, input: twice, config: { type: csv, path: out.csv } }
+error_handling: { strategy: continue, dlq: { path: dlq.csv, per_source: { two: { path: two_dlq.csv } } } }
+"#;
+
+#[test]
+fn dead_letters_that_do_not_fit_the_limit_wait_on_disk() {
+    let rows = |count: usize| (0..count).fold("n\n".to_string(), |text, n| text + &format!("{}\n", n * 7 % count));
+    let mut expected = None;
+    for (limit, threads, block_size) in
+        [(1 << 30, 1, 1 << 20), (64 << 10, 1, 5000), (64 << 10, 4, 3000), (1 << 20, 2, 900)]
+    {
+        let mut lab = Lab::new(&[("one/a.csv", &rows(3000)), ("one/b.csv", &rows(1000)), ("two.csv", &rows(2000))]);
+        lab.write("spilled/.keep", "");
+        lab.options.spill_dir = Some(lab.path("spilled"));
+        (lab.options.threads, lab.options.block_size, lab.memory_limit) = (threads, block_size, Some(limit));
+        let report = lab.run(WAITING).expect("the run completes");
+        assert_eq!((report.total, report.dlq, report.ok), (6000, 5700, 300));
+        let files = (settled(&lab.read("dlq.csv")), settled(&lab.read("two_dlq.csv")));
+        assert!(expected.get_or_insert_with(|| files.clone()) == &files, "{limit} {threads} {block_size}");
+        let letters = report.consumers.last().expect("some waited");
+        assert_eq!(letters.name, "dead_letters");
+        assert_eq!(letters.spilled.raw > 0, limit < 1 << 30, "{limit}");
+        assert!(letters.peak_reserved <= limit / 4, "{}", letters.peak_reserved);
+        assert!(report.peak_reserved <= limit);
+    }
+    let (text, two) = expected.expect("there were runs");
+    let places = |text: &str| {
+        let records = csv::Reader::from_reader(text.as_bytes()).into_records().map(|record| record.expect("CSV"));
+        records.map(|record| (record[3].to_string(), record[5].parse().expect("a number"))).collect::<Vec<(_, u64)>>()
+    };
+    let (places, two) = (places(&text), places(&two));
+    assert!(places.is_sorted() && two.is_sorted() && places.len() == 3800 && two.len() == 1900);
+}

@@ -17,7 +17,7 @@ struct Case {
 const SETTINGS: &str = "pipeline: { name: failing }\nnodes:\n";
 const SOURCE: &str = "  - { type: source, name: rows, config: { type: csv, path: in.csv, \
                       schema: [{ name: k, type: string }, { name: n, type: int }] } }\n";
-const CASES: [Case; 3] = [
+const CASES: &[Case] = &[
     Case {
         name: "sort",
         nodes: "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n",
@@ -32,6 +32,14 @@ const CASES: [Case; 3] = [
         name: "distinct",
         nodes: "  - { type: transform, name: once, input: rows, config: { cxl: 'distinct by k' } }\n  \
                 - { type: sink, name: out, input: once, config: { type: csv, path: out.csv } }\n",
+    },
+    Case {
+        name: "dead_letters",
+        nodes: "  - { type: route, name: split, input: rows, config: { conditions: { few: 'n < 9' }, default: many } }\n  \
+                - { type: merge, name: both, inputs: [split.many, split.few], config: { mode: concat } }\n  \
+                - { type: transform, name: next, input: both, config: { cxl: 'emit m = n', validations: [{ check: 'n < 2' }] } }\n  \
+                - { type: sink, name: out, input: next, config: { type: csv, path: out.csv } }\n\
+                error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n",
     },
 ];
 
@@ -53,8 +61,8 @@ fn left_in_spill_folder(lab: &Lab) -> usize {
 
 #[test]
 fn a_disk_that_fails_stops_the_run_and_leaves_nothing_behind() {
-    let mut messages = String::new();
     for Case { name, nodes } in CASES {
+        let mut messages = String::new();
         let (mut lab, pipeline) = (lab(), format!("{SETTINGS}{SOURCE}{nodes}"));
         for (kind, code) in [("write", Code::E320), ("full", Code::E321), ("read", Code::E320)] {
             let mut failed = 0;
@@ -73,13 +81,14 @@ fn a_disk_that_fails_stops_the_run_and_leaves_nothing_behind() {
                 assert_eq!(lab.read("out.csv"), OLD, "{name}: {kind} {number}");
                 assert_eq!(left_in_spill_folder(&lab), 0, "{name}: {kind} {number}");
                 if number == 1 {
-                    messages += &format!("--- {name}: {kind}\n{}", lab.failure(&pipeline));
+                    messages += &format!("--- {kind}\n{}", lab.failure(&pipeline));
                 }
                 failed += 1;
             }
             assert!(failed > 20, "{name}: {failed} operations to {kind}");
             lab.write("out.csv", OLD);
+            let _ = std::fs::remove_file(lab.path("dlq.csv"));
         }
+        assert_snapshot(&format!("exec/disk_failures/{name}"), &messages);
     }
-    assert_snapshot("exec/disk_failures", &messages);
 }
