@@ -107,6 +107,7 @@ codes! {
     E394 "E394" Sink "an output can't be written";
     E395 "E395" Source "an input can't be read";
     E396 "E396" Cxl "a value can't be a key of a group";
+    E397 "E397" Errors "two rules write one cell";
     ESEC001 "E-SEC-001" Structure "a path leaves the base directory";
     W002 "W002" Structure "two names differ only in case";
     W201 "W201" Structure "nothing reads a port";
@@ -116,6 +117,7 @@ codes! {
     W365 "W365" Sink "a mapped column was on no record";
     W366 "W366" Sink "a mapped name takes the place of a carried column";
     W393 "W393" Errors "a row does not hold a validation that only warns";
+    W396 "W396" Cxl "values that are not null were grouped with null";
 }
 
 impl std::fmt::Display for Code {

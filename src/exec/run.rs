@@ -126,6 +126,7 @@ fn shared<'p>(
         fillings: BTreeMap::new(),
         skipped: BTreeSet::new(),
         measures: options.measure,
+        warnings: Vec::new(),
         tracks_rows: plan.operators().any(|(_, operator)| operator.rest().is_some_and(|rest| rest.identity)),
     }
 }
@@ -330,7 +331,7 @@ impl<'p> Run<'p> {
             elapsed: Default::default(),
             peak_reserved: shared.arbitrator.peak(),
             consumers,
-            warnings: done.warnings.into_iter().chain(totals).chain(columns).collect(),
+            warnings: done.warnings.into_iter().chain(totals).chain(shared.warnings).chain(columns).collect(),
         }
     }
 }

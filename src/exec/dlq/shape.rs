@@ -41,13 +41,13 @@ impl LetterShape {
         let file = number.map(|file| &dead_letters.files[file]);
         let kind = &plan.operator(operator).kind;
         let stage = match kind {
-            OperatorKind::Reshape(_) => todo!(),
             OperatorKind::Aggregate(_) => format!("aggregate:{}", plan.operator(operator).name),
             OperatorKind::Source(_) => "source".to_string(),
             OperatorKind::Route(_) => "route_eval".to_string(),
             OperatorKind::Transform(_) | OperatorKind::Distinct(_) => {
                 format!("transform:{}", plan.operator(operator).node())
             }
+            OperatorKind::Reshape(_) => format!("reshape:{}", plan.operator(operator).node()),
             OperatorKind::Cull(_) => format!("cull:{}", plan.operator(operator).name),
             OperatorKind::Merge(_)
             | OperatorKind::Sort(_)
@@ -112,13 +112,13 @@ impl LetterShape {
 
 fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
     match kind {
-        OperatorKind::Reshape(_) => todo!(),
         OperatorKind::Aggregate(spec) => Some(&spec.input),
         OperatorKind::Distinct(spec) => Some(&spec.schema),
         OperatorKind::Source(spec) => Some(&spec.schema),
         OperatorKind::Transform(spec) => Some(&spec.input),
         OperatorKind::Route(spec) => Some(&spec.schema),
         OperatorKind::Cull(spec) => Some(&spec.schema),
+        OperatorKind::Reshape(spec) => Some(&spec.input),
         OperatorKind::Merge(_)
         | OperatorKind::Sort(_)
         | OperatorKind::Park(_)

@@ -14,6 +14,7 @@ mod live;
 mod node;
 mod operands;
 mod operators;
+mod reshape;
 mod route;
 mod rows;
 mod transform;
@@ -24,6 +25,7 @@ use crate::exec::fault::Fault;
 
 pub use group::{Arguments, Rules};
 pub(in crate::exec) use operators::wide;
+pub use reshape::{Added, Reshape, Reshaped, RuleFault};
 pub use route::Route;
 pub use transform::Transform;
 

@@ -3,11 +3,13 @@
 mod arena;
 mod columns;
 pub mod equality;
+mod fold;
 pub mod groups;
 pub mod order;
 
 pub use arena::Arena;
 pub use columns::KeyColumns;
 pub use equality::{Keys, NoKey};
+pub use fold::folded;
 pub use groups::{GroupTable, KeyHasher};
 pub use order::OrderKeys;

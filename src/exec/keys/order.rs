@@ -60,6 +60,17 @@ impl OrderKeys {
         self.ends.push(self.bytes.len() as u32);
     }
 
+    /// Whether all keys are empty.
+    pub fn say_nothing(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Gives back the room that no key takes.
+    pub fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
     /// All keys, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|row| self.key(row))

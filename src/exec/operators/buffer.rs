@@ -125,6 +125,11 @@ pub(crate) trait Buffer<'p>: Send {
         Ok(())
     }
 
+    /// What is to be said at the end of the run about the rows that came.
+    fn warnings(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// Ends the filling.
     fn seal(self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure>;
 }

@@ -152,9 +152,10 @@ impl FaultText<'_> {
             return self.group_failure();
         }
         let code = match self.fault.kind {
-            FaultKind::TypeError | FaultKind::GroupFailed | FaultKind::Conflict => Code::E392,
+            FaultKind::TypeError | FaultKind::GroupFailed => Code::E392,
             FaultKind::ValidationFailed => Code::E393,
             FaultKind::NoKey => Code::E396,
+            FaultKind::Conflict => Code::E397,
         };
         let name = self.node.operator.node();
         let place = match &self.node.operator.kind {

@@ -16,6 +16,7 @@ mod operands;
 mod park;
 mod pass;
 mod read_back;
+mod reshape;
 mod sink;
 mod sort;
 mod unit;
@@ -33,6 +34,7 @@ pub(crate) use unit::{Mixed, Resting, Slice, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
@@ -147,6 +149,8 @@ pub(crate) struct Shared<'p> {
     pub fillings: BTreeMap<OperatorId, Filling<'p>>,
     /// Sorts that rows pass through as they are.
     pub skipped: BTreeSet<OperatorId>,
+    /// What buffers have to say at the end of the run.
+    pub warnings: Vec<Diagnostic>,
     /// Whether rows are known by where they come from, beyond their segment.
     pub tracks_rows: bool,
     /// Whether it is measured what time each operator takes.
@@ -179,6 +183,7 @@ impl<'p> Shared<'p> {
             OperatorKind::Park(spec) => park::new_park(spec, &context),
             OperatorKind::Merge(spec) => park::new_interleave(spec, &context),
             OperatorKind::Cull(spec) => cull::new(spec, &context),
+            OperatorKind::Reshape(spec) => reshape::new(spec, &context),
             OperatorKind::Distinct(spec) => distinct::new(spec, &context),
             OperatorKind::Aggregate(spec) => aggregate::new(spec, &context, names_rows(self.plan, id)),
             _ => unreachable!("only a buffer is filled"),
@@ -194,6 +199,7 @@ impl<'p> Shared<'p> {
         let Filling { buffer, codec, .. } = self.fillings.remove(&id).expect("it was just made");
         let wanted = self.arbitrator.limit() / 8;
         contained(|| make_room(self.plan, &mut self.fillings, self.arbitrator, wanted))?;
+        self.warnings.extend(buffer.warnings());
         Ok((contained(|| buffer.seal(seal))?, codec))
     }
 
@@ -255,7 +261,6 @@ impl<'p> Tree<'p> {
         shared: &mut Shared<'p>,
     ) -> Action<'p> {
         match &operator.kind {
-            OperatorKind::Reshape(_) => todo!(),
             OperatorKind::Source(_) => unreachable!("a source heads its segment"),
             _ if shared.skipped.contains(&id) => Action::Through,
             _ if operator.is_driver() => self.buffer(id, shared),
@@ -282,7 +287,11 @@ impl<'p> Tree<'p> {
                 Action::Sink(shared.encoder(id), self.sinks.len() - 1)
             }
             OperatorKind::Discard(_) => Action::Discard,
-            OperatorKind::Sort(_) | OperatorKind::Cull(_) | OperatorKind::Distinct(_) | OperatorKind::Park(_) => {
+            OperatorKind::Sort(_)
+            | OperatorKind::Cull(_)
+            | OperatorKind::Reshape(_)
+            | OperatorKind::Distinct(_)
+            | OperatorKind::Park(_) => {
                 unreachable!("buffers drive stages")
             }
         }

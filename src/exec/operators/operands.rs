@@ -1,6 +1,6 @@
 //! The values that a failed expression worked on, for messages.
 
-use crate::analysis::hir::{Expr, ExprKind, Statement, Transform};
+use crate::analysis::hir::{Expr, ExprKind, ReshapeRule, Statement, Transform};
 use crate::diagnostics::Span;
 use crate::exec::batch::Batch;
 use crate::exec::fault::{Fault, FaultKind};
@@ -25,6 +25,7 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
             (program.statements.iter().flat_map(Statement::exprs).collect(), Some(program), schema)
         }
         OperatorKind::Route(spec) => (spec.route.conditions.iter().collect(), None, &spec.schema),
+        OperatorKind::Reshape(spec) => (spec.reshape.rules.iter().flat_map(of_rule).collect(), None, &spec.input),
         _ => return String::new(),
     };
     let mut columns = Vec::new();
@@ -37,6 +38,12 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
         Some(format!("{} = {text}", schema.columns[position].name))
     });
     shown.collect::<Vec<_>>().join(", ")
+}
+
+fn of_rule(rule: &ReshapeRule) -> Vec<&Expr> {
+    let overrides = rule.synthesize.iter().flat_map(|synthesis| &synthesis.overrides);
+    let values = rule.set.iter().chain(overrides).map(|assignment| &assignment.value);
+    [&rule.when].into_iter().chain(values).collect()
 }
 
 /// The expression that stands at `span`.

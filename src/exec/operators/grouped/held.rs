@@ -9,7 +9,7 @@ pub(super) struct Held {
     pub bytes: Box<[u8]>,
     /// The group of each.
     pub groups: Box<[u32]>,
-    /// What each is ordered by within its group: piece by piece, or nothing if all keys are empty.
+    /// What each is ordered by within its group: piece by piece, or no piece if all keys are empty.
     pub keys: Vec<OrderKeys>,
 }
 

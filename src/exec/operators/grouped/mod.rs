@@ -17,6 +17,7 @@ mod outcome;
 mod scan;
 mod store;
 
+pub(super) use marks::Mark;
 pub(super) use names::GroupNames;
 pub(super) use order::GroupOrder;
 pub(super) use outcome::{FailedGroups, Outcome};

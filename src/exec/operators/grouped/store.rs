@@ -108,14 +108,17 @@ impl<'p> Store<'p> {
     }
 
     /// Adds the rows of a block: where they begin in `bytes`, the group of each, and, piece by piece, what each is
-    /// ordered by within its group; no keys if all of them are empty. Where there is no room they go to disk at once.
+    /// ordered by within its group; no pieces if nothing orders them. Where there is no room they go to disk at once.
     pub fn add(
         &mut self,
         bytes: Box<[u8]>,
         offsets: &[u32],
         groups: Vec<u32>,
-        keys: Vec<OrderKeys>,
+        mut keys: Vec<OrderKeys>,
     ) -> Result<(), Failure> {
+        if keys.iter().all(OrderKeys::say_nothing) {
+            keys.clear();
+        }
         let ends = offsets.iter().skip(1).copied().chain([bytes.len() as u32]);
         for ((start, end), group) in offsets.iter().zip(ends).zip(&groups) {
             self.sizes.sizes[*group as usize].footprint += u64::from(end - start) + (ROW - HEAD) as u64;
