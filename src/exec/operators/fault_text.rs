@@ -251,6 +251,7 @@ pub(super) fn lost<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize, los
         stage: Some(if *is_trigger { &cause.stage } else { "correlation_commit" }),
     }
 }
+
 /// The file of a row.
 fn file_of<'a>(sources: &'a [Source<'_>], batch: &Batch, row: usize) -> &'a str {
     let (source, file) = (batch.origin.source_of(row), batch.origin.file_of(row));

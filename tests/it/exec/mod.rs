@@ -13,6 +13,7 @@ mod inputs;
 mod order_keys;
 mod outputs;
 mod publication;
+mod reshape;
 #[cfg(target_os = "linux")]
 mod resident;
 mod rest;
