@@ -277,6 +277,7 @@ impl BufferContext<'_> {
         let place = match operator.kind {
             OperatorKind::Park(_) => "the rows of an input wait here until those of an earlier one are through",
             OperatorKind::Distinct(_) => "the first row of each key waits here until all rows have come",
+            OperatorKind::Aggregate(_) => "every group waits here until the last row has come",
             _ => "all rows wait here until the last has come",
         };
         let mut diagnostic = Diagnostic::error(Code::E310, message).label(operator.span, place);

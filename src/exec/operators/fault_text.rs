@@ -202,10 +202,15 @@ impl FaultText<'_> {
             .label(fault.span, "computed for each group")
             .note(format!("the group begins with row {}", self.row()));
         let operands = operands::of(node.operator, batch, fault);
+        let guard = match operands.is_empty() {
+            false => "guard the expression",
+            // It is the aggregate itself.
+            true => "let it add floats (`to_float()`), which have a larger range",
+        };
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));
         }
-        let help = "guard the expression, or set `strategy: continue` to make such groups dead letters";
+        let help = format!("{guard}, or set `strategy: continue` to make such groups dead letters");
         Failure::new(diagnostic.help(help), 3)
     }
 

@@ -29,7 +29,9 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
         _ => return String::new(),
     };
     let mut columns = Vec::new();
-    if let Some(failed) = expressions.into_iter().find_map(|expression| find(expression, fault.span)) {
+    let failed = expressions.into_iter().find_map(|expression| find(expression, fault.span));
+    // What an aggregate came to is a column, and can have failed itself.
+    if let Some(failed) = failed.filter(|failed| !matches!(failed.kind, ExprKind::Column(_))) {
         collect_columns(failed, program, &mut columns);
     }
     let shown = columns.iter().filter_map(|&position| {

@@ -116,7 +116,7 @@ impl AggregateCollector<'_> {
             row,
             kind: FaultKind::NoKey,
             field: Some(column.name.as_str().into()),
-            value: None,
+            value: (*found == "NaN").then(|| found.to_string()),
             message: format!("{article}{found} can't be a key"),
             span: self.span,
         }
