@@ -235,8 +235,8 @@ pub(crate) struct BufferContext<'p> {
 
 impl BufferContext<'_> {
     /// The failure of a buffer of which the rows that come of one block take `bytes`, if that can't go on: they pass the
-    /// memory limit on their own, or are more than a chunk can address. Where they are few enough to be finished, the
-    /// buffer itself refuses them and knows more to say.
+    /// memory limit before any of them could be put on disk, or are more than a chunk can address. Where they are few
+    /// they may pass it: they are a part of the working set then, and go to disk when the block is over.
     pub fn block_does_not_fit(operator: &Operator, bytes: usize, limit: u64) -> Option<Failure> {
         const FEW: u64 = 64 << 20;
         // Half of what a chunk can address: the next batch still fits.
