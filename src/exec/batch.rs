@@ -240,11 +240,12 @@ pub struct Origin {
     pub block_source_row: u64,
     /// For each row of the batch, its record's position in the block.
     pub positions: Positions,
-    /// Behind a buffer, where the rows of its block come from; the fields above then say nothing but `positions`.
+    /// Behind a buffer or an interleaving merge, where the rows of the block come from; the fields above then say nothing
+    /// but `positions`.
     pub kept: Option<Arc<KeptOrigins>>,
 }
 
-/// Where the rows of a block that comes out of a buffer come from, by position in the block.
+/// Where the rows of a block that comes out of a buffer or an interleaving merge come from, by position in the block.
 #[derive(Clone, Debug, Default)]
 pub struct KeptOrigins {
     /// The sources.

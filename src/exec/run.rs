@@ -127,7 +127,7 @@ fn shared<'p>(
         skipped: BTreeSet::new(),
         measures: options.measure,
         warnings: Vec::new(),
-        tracks_rows: plan.operators().any(|(_, operator)| operator.rest().is_some_and(|rest| rest.identity)),
+        tracks_rows: plan.operators().any(|(_, operator)| operator.keeps_identity() == Some(true)),
     }
 }
 

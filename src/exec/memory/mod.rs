@@ -4,7 +4,7 @@ mod allocator;
 mod working_set;
 
 pub use allocator::keep_freed_memory;
-pub use working_set::{block_size, working_set};
+pub use working_set::{block_size, block_size_of, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

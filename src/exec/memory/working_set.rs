@@ -13,6 +13,13 @@ pub fn working_set(limit: u64) -> u64 {
     (limit / 4).clamp(BOUNDS.0, BOUNDS.1)
 }
 
+/// Bytes of text in a block where `blocks` may be on their way at once, in place of the usual two a worker; at most
+/// `wanted`.
+pub fn block_size_of(blocks: usize, wanted: usize, threads: usize) -> usize {
+    let share = wanted * 2 * threads.max(1) / blocks.max(1);
+    wanted.min(share.max(SMALLEST as usize))
+}
+
 /// Bytes of text in a block with which so many workers stay within the working set; at most `wanted`.
 pub fn block_size(wanted: usize, limit: u64, threads: usize) -> usize {
     let fitting = working_set(limit) / EXPANSION / threads.max(1) as u64;

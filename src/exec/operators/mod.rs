@@ -180,8 +180,7 @@ impl<'p> Shared<'p> {
         };
         let (collector, buffer) = match &operator.kind {
             OperatorKind::Sort(spec) => sort::new(spec, &context),
-            OperatorKind::Park(spec) => park::new_park(spec, &context),
-            OperatorKind::Merge(spec) => park::new_interleave(spec, &context),
+            OperatorKind::Park(spec) => park::new(spec, &context),
             OperatorKind::Cull(spec) => cull::new(spec, &context),
             OperatorKind::Reshape(spec) => reshape::new(spec, &context),
             OperatorKind::Distinct(spec) => distinct::new(spec, &context),

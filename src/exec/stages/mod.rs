@@ -26,7 +26,7 @@ use crate::exec::operators::{BlockResult, Full, Pass, Resting, Tree, Unit};
 use crate::exec::rest::{Chunk, Place};
 use crate::exec::sources::{self, BoundFile, Source};
 use crate::exec::workers::on_all;
-use crate::exec::{Failure, Observer, Options, lock};
+use crate::exec::{Failure, Observer, Options, lock, memory};
 use crate::formats::csv::{Block, Index};
 
 use board::{Board, Job, Lane};
@@ -80,11 +80,13 @@ pub(crate) fn run<'a, 'p>(
     observer: &'a dyn Observer,
 ) -> Result<Vec<SegmentTotals>, Failure> {
     let threads = options.threads.max(1);
-    let lanes = (0..segments.len()).map(|number| lane(&segments, number, options.block_size)).collect();
     let drivers = segments.iter().filter(|segment| !matches!(segment.head, Head::Merge(_))).count();
+    // Each segment has to have a block on its way, and one more where workers would wait for rows else.
     let bound = (2 * threads).div_ceil(drivers.max(1)).max(2);
+    let block_size = memory::block_size_of(bound * segments.len(), options.block_size, threads);
+    let lanes = (0..segments.len()).map(|number| lane(&segments, number, block_size)).collect();
     let stage = Stage {
-        segments: segments.into_iter().map(|segment| Running::new(segment, options.block_size)).collect(),
+        segments: segments.into_iter().map(|segment| Running::new(segment, block_size)).collect(),
         sources,
         board: Board::new(lanes, bound),
         finisher: Mutex::new(finisher),

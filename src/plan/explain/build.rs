@@ -135,7 +135,7 @@ fn row_identity(edge: &physical::Edge) -> RowIdentity {
     RowIdentity {
         by: match edge.provenance.identity {
             Identity::Position => "position",
-            Identity::Kept => "columns that the buffer above kept",
+            Identity::Kept => "columns that were kept above",
             Identity::Group => "the number of its group",
         },
         used_for: edge.provenance.uses.iter().map(IdentityUse::to_string).collect(),

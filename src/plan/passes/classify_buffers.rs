@@ -85,7 +85,7 @@ fn holding_reason(operator: &Operator) -> String {
         OperatorKind::Aggregate(_) => "holds every group: the last row may belong to any of them".to_string(),
         OperatorKind::Distinct(_) => "holds the first row of each key until all rows are in".to_string(),
         OperatorKind::Park(park) => format!("holds all rows: {}", park.reason),
-        _ => "holds all rows: each waits for its turn among the inputs".to_string(),
+        _ => "holds all rows".to_string(),
     }
 }
 
@@ -96,6 +96,9 @@ fn streaming_reason(operator: &Operator, consumers: usize) -> String {
         OperatorKind::Transform(_) => "a batch is computed and handed on",
         OperatorKind::Route(_) => "a batch is split and handed on",
         OperatorKind::Sink(_) => "a batch is encoded and written when its turn comes",
+        OperatorKind::Merge(_) if operator.interleaves() => {
+            "rows of each input are taken in turn, as they come, and handed on"
+        }
         OperatorKind::Merge(_) => "a batch is handed on; the inputs come one after the other",
         OperatorKind::Discard(_) => "a batch is counted and dropped",
         OperatorKind::Sort(_)
@@ -141,9 +144,6 @@ fn consumers(id: OperatorId, operator: &Operator) -> Vec<MemoryConsumer> {
             vec![rows(TABLE_PRIORITY, "holds each different key, and its first row, until all are in")]
         }
         OperatorKind::Park(_) => vec![rows(HAND_OFF_PRIORITY, "holds every row until its turn comes")],
-        OperatorKind::Merge(merge) if merge.rest.is_some() => {
-            vec![rows(HAND_OFF_PRIORITY, "holds every row of every input until all are in")]
-        }
         _ => Vec::new(),
     }
 }

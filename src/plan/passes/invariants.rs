@@ -147,6 +147,7 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
         dead_letter_cells(plan, id, &makers)?;
         rest(plan, id)?;
         decisions(plan, id)?;
+        identity(plan, id)?;
     }
     Ok(())
 }
@@ -262,18 +263,26 @@ fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     let outputs = plan.outputs(id);
     covers(operator, &rest.columns, outputs.iter().map(|(_, edge)| &edge.columns))?;
     let carries = outputs.iter().any(|(_, edge)| edge.carries);
-    ensure(rest.carries || !carries, || format!("{} drops undeclared fields that are read", operator.label()))?;
+    ensure(rest.carries || !carries, || format!("{} drops undeclared fields that are read", operator.label()))
+}
+
+/// A buffer or an interleaving merge keeps where its rows come from where that is needed below.
+fn identity(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
+    let operator = plan.operator(id);
+    if operator.keeps_identity() != Some(false) {
+        return Ok(());
+    }
     let needs = |edge: &physical::Edge| {
         [IdentityUse::Failures, IdentityUse::Variables].iter().any(|needed| edge.provenance.uses.contains(needed))
     };
-    let identity = rest.identity || !outputs.iter().any(|(_, edge)| needs(edge));
-    ensure(identity, || format!("{} drops where its rows come from", operator.label()))?;
+    let needed = plan.outputs(id).iter().any(|(_, edge)| needs(edge));
+    ensure(!needed, || format!("{} drops where its rows come from", operator.label()))?;
     let mut segments = plan.stages.iter().flat_map(|stage| &stage.segments);
     let own = segments.find(|segment| segment.head == id);
-    let mut filled = own.into_iter().flat_map(|segment| &segment.operators).map(|below| plan.operator(*below));
-    let asks = filled.find(|below| !rest.identity && below.rest().is_some_and(|below| below.identity));
+    let mut ends = own.into_iter().flat_map(|segment| &segment.operators).map(|below| plan.operator(*below));
+    let asks = ends.find(|below| below.keeps_identity() == Some(true));
     ensure(asks.is_none(), || {
-        format!("{} drops where its rows come from, which a buffer below it keeps", operator.label())
+        format!("{} drops where its rows come from, which an operator below it keeps", operator.label())
     })
 }
 

@@ -6,8 +6,8 @@
 //! buffer says whether it keeps identity.
 //!
 //! Inside a stage identity is free: a batch knows the first row of its block, and each row its position. It has to be
-//! kept only where a buffer is crossed and something behind it needs it: a failure there, or a `$source` variable. The
-//! summary counts a row once, however many outputs it reaches. A stage sees to that by position; identity is kept for
+//! kept only where a buffer or an interleaving merge is crossed and something behind it needs it: a failure there, or a
+//! `$source` variable. The summary counts a row once, however many outputs it reaches. A stage sees to that by position; identity is kept for
 //! it only where the rows of one maker reach outputs in several stages, or a buffer more than once.
 //!
 //! A row that an aggregate made has no source. It is known by the aggregate and the number of its group. A failure names
@@ -160,7 +160,7 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
     failures.into_iter().chain(reads_variable.then_some(IdentityUse::Variables)).collect()
 }
 
-/// Tells each buffer whether it keeps the identity of its rows.
+/// Tells each buffer and each interleaving merge whether it keeps the identity of its rows.
 fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
     let makers = lineage::Makers::of(plan);
     let counted = counted_together(plan, uses, &makers, counted_by_identity(plan, &makers));
@@ -170,9 +170,7 @@ fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
         let is_counted = below.contains(&IdentityUse::Summary) && !makers.given[id.0 as usize].is_disjoint(&counted);
         let is_read = below.contains(&IdentityUse::Failures) || below.contains(&IdentityUse::Variables);
         let is_shown = shows_rest(&plan.operator(id).kind);
-        if let Some(rest) = plan.operator_mut(id).rest_mut() {
-            rest.identity = is_counted || is_read || is_shown;
-        }
+        plan.operator_mut(id).keep_identity(is_counted || is_read || is_shown);
     }
 }
 
@@ -185,7 +183,8 @@ fn shows_rest(kind: &OperatorKind) -> bool {
     }
 }
 
-/// The makers whose rows can be written in several segments, or lie in one buffer several times.
+/// The makers whose rows can be written in several segments, or lie in one buffer several times, or meet in an
+/// interleaving merge.
 fn counted_by_identity(plan: &PhysicalPlan, makers: &lineage::Makers) -> BTreeSet<OperatorId> {
     let writing = written_by_segment(plan, makers);
     let mut counted = BTreeSet::new();
@@ -193,7 +192,7 @@ fn counted_by_identity(plan: &PhysicalPlan, makers: &lineage::Makers) -> BTreeSe
         let segments = writing.iter().filter(|written| written.contains(&maker)).count();
         let copies = copies(plan, maker);
         let is_doubled =
-            |(id, operator): (OperatorId, &Operator)| operator.rest().is_some() && copies[id.0 as usize] > 1;
+            |(id, operator): (OperatorId, &Operator)| operator.keeps_identity().is_some() && copies[id.0 as usize] > 1;
         if segments > 1 || plan.operators().any(is_doubled) {
             counted.insert(maker);
         }
@@ -222,8 +221,8 @@ fn written_by_segment(plan: &PhysicalPlan, makers: &lineage::Makers) -> Vec<BTre
     plan.stages.iter().flat_map(|stage| &stage.segments).map(of_segment).collect()
 }
 
-/// The counted makers and those whose rows meet theirs in a buffer: a buffer keeps identity of all its rows or of none,
-/// so the buffers above it have to keep it, too.
+/// The counted makers and those whose rows meet theirs in a buffer or an interleaving merge, which keeps identity of all
+/// its rows or of none, so that what is above it has to keep it, too.
 fn counted_together(
     plan: &PhysicalPlan,
     uses: &[Vec<IdentityUse>],
@@ -231,7 +230,7 @@ fn counted_together(
     mut counted: BTreeSet<OperatorId>,
 ) -> BTreeSet<OperatorId> {
     let is_buffer = |(id, operator): &(OperatorId, &Operator)| {
-        operator.rest().is_some() && below(plan, uses, *id).contains(&IdentityUse::Summary)
+        operator.keeps_identity().is_some() && below(plan, uses, *id).contains(&IdentityUse::Summary)
     };
     let buffers: Vec<_> = plan.operators().filter(is_buffer).map(|(id, _)| &makers.given[id.0 as usize]).collect();
     loop {
@@ -264,12 +263,12 @@ fn copies(plan: &PhysicalPlan, maker: OperatorId) -> Vec<usize> {
     found
 }
 
-/// How rows are known on the edges where that is not by position: in segments below a buffer that keeps identity, and
-/// below an aggregate that streams.
+/// How rows are known on the edges where that is not by position: in segments whose head keeps identity, and below an
+/// aggregate that streams.
 fn known_otherwise(plan: &PhysicalPlan) -> BTreeMap<(OperatorId, OperatorId), RowIdentity> {
     let mut found = BTreeMap::new();
     for segment in plan.stages.iter().flat_map(|stage| &stage.segments) {
-        let is_kept = plan.operator(segment.head).rest().is_some_and(|rest| rest.identity);
+        let is_kept = plan.operator(segment.head).keeps_identity() == Some(true);
         let given = if is_kept { RowIdentity::Kept } else { RowIdentity::Position };
         let mut known = BTreeMap::from([(segment.head, given)]);
         let passing = |id: &&OperatorId| **id == segment.head || !plan.operator(**id).is_head();

@@ -1,14 +1,21 @@
-//! In which order drivers can run, and which edges have to be parked for it.
+//! In which order drivers can run, which of them run together, and which edges have to be parked for it.
 //!
 //! A driver is a source, a buffer, or a park that is put in. A buffer waits for all that fill it; input by input, a
-//! concatenating merge makes the drivers of one input wait for those of the input in front. Where that can't be, the
-//! later input is parked: its rows then have a driver that waits for nothing but them and the inputs in front. Parking
-//! every input of a merge but the first always helps, so there always is an order.
+//! concatenating merge makes the drivers of one input wait for those of the input in front. An interleaving merge takes
+//! a row of each input in turn, so the drivers of its inputs run together, a few blocks at a time.
+//!
+//! Where that can't be, an input is parked: its rows then have a driver that waits for nothing but them (and, of a
+//! concatenating merge, the inputs in front). Parking every input of a concatenating merge but the first always helps, as
+//! does parking every input of an interleaving one; so there always is an order.
+//!
+//! Drivers that run together must not be tied in two ways. Two merges that both take turns between the same two sources
+//! would each hold up the rows that the other one waits for. Tied in one way only, somebody can always go on: who waits
+//! for rows leads to who brings them, who is held up leads to the merge that has too many of his rows, and such a path
+//! has an end.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use crate::analysis::hir::MergeMode;
 use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
 
 /// What drives a stage. They order as their operators will in the plan: a park stands in front of its merge.
@@ -50,7 +57,7 @@ pub struct Schedule<'p> {
     parks: BTreeMap<(OperatorId, usize), String>,
     /// For each operator, what its rows are driven by.
     drivers: Vec<BTreeSet<Driver>>,
-    /// The edges of merges whose order is settled: the later input waits for the earlier.
+    /// The inputs of merges that are settled: parked, or to come in their turn.
     settled: Vec<(OperatorId, usize)>,
 }
 
@@ -60,12 +67,17 @@ impl<'p> Schedule<'p> {
         let producers = |id| plan.inputs(id).into_iter().map(|(producer, _)| producer).collect();
         let producers = plan.operators().map(|(id, _)| producers(id)).collect();
         let mut schedule = Self { plan, producers, parks: BTreeMap::new(), drivers: Vec::new(), settled: Vec::new() };
+        for (id, _) in plan.operators().filter(|(_, operator)| operator.interleaves()) {
+            // Until it is settled how they can do without.
+            schedule.parks.extend(schedule.inputs(id).map(|input| ((id, input), String::new())));
+        }
         schedule.find_drivers();
-        for (id, operator) in plan.operators() {
-            if let OperatorKind::Merge(merge) = &operator.kind
-                && merge.merge.mode == MergeMode::Concat
-            {
-                (1..merge.inputs.len()).for_each(|input| schedule.settle(id, input));
+        for (id, operator) in plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Merge(_))) {
+            for input in schedule.inputs(id) {
+                match operator.interleaves() {
+                    true => schedule.settle_turn(id, input),
+                    false => schedule.settle(id, input),
+                }
             }
         }
         schedule
@@ -76,41 +88,77 @@ impl<'p> Schedule<'p> {
         &self.parks
     }
 
-    /// The drivers in the order they run, those together that run at the same time.
+    /// The drivers in the order they run, those together that run together.
     pub fn order(&self) -> Vec<Vec<Driver>> {
-        let order = self.try_order().expect("parking made an order possible");
-        order.into_iter().map(|driver| vec![driver]).collect()
+        self.try_order().expect("parking made an order possible")
     }
 
-    /// Lets an input of a merge wait for those in front of it, and parks it if it can't.
+    /// Lets an input of a concatenating merge wait for those in front of it, and parks it if it can't.
     fn settle(&mut self, merge: OperatorId, input: usize) {
         self.settled.push((merge, input));
-        if let Some(reason) = self.why_not(merge, input) {
+        if let Some(reason) = self.why_not_behind(merge, input) {
             self.parks.insert((merge, input), reason);
             self.find_drivers();
         }
     }
 
+    /// Lets an input of an interleaving merge take its turn, and parks it if it can't.
+    fn settle_turn(&mut self, merge: OperatorId, input: usize) {
+        self.settled.push((merge, input));
+        self.parks.remove(&(merge, input));
+        self.find_drivers();
+        if self.try_order().is_none() {
+            self.parks.insert((merge, input), self.why_no_turn(merge, input));
+            self.find_drivers();
+        }
+    }
+
     /// Why an input can't come behind those in front of it.
-    fn why_not(&self, merge: OperatorId, input: usize) -> Option<String> {
+    fn why_not_behind(&self, merge: OperatorId, input: usize) -> Option<String> {
         let later = self.edge_drivers(merge, input);
-        let name = |driver: &Driver| match driver {
-            Driver::Operator(id) => self.plan.operator(*id).label(),
-            Driver::Park(merge, input) => format!("park.{}.{}", self.plan.operator(*merge).name, input + 1),
-        };
         for earlier in 0..input {
-            let before = self.edge_drivers(merge, earlier);
-            if let Some(both) = before.intersection(&later).next() {
-                let driver = name(both);
-                return Some(format!("input {} comes first, but {driver} brings both at the same time", earlier + 1));
+            if let Some(both) = self.edge_drivers(merge, earlier).intersection(&later).next() {
+                let (earlier, driver) = (earlier + 1, self.name(both));
+                return Some(format!("input {earlier} comes first, but {driver} brings both at the same time"));
             }
         }
         if self.try_order().is_some() {
             return None;
         }
-        let names = |drivers: &BTreeSet<Driver>| drivers.iter().map(name).collect::<Vec<_>>().join(", ");
         let before = self.edge_drivers(merge, input - 1);
-        Some(format!("input {input} comes first, but {}, which brings it, waits for {}", names(&before), names(&later)))
+        let (before, later) = (self.names(&before), self.names(&later));
+        Some(format!("input {input} comes first, but {before}, which brings it, waits for {later}"))
+    }
+
+    /// Why an input, which has no park, can't take turns with the others.
+    fn why_no_turn(&self, merge: OperatorId, input: usize) -> String {
+        let own = self.producer_drivers(merge, input);
+        let mut others = BTreeSet::new();
+        for other in self.inputs(merge).filter(|other| *other != input) {
+            let drivers = self.producer_drivers(merge, other);
+            if let Some(both) = drivers.intersection(&own).next() {
+                let (other, driver) = (other + 1, self.name(both));
+                return format!("it takes turns with input {other}, but {driver} brings both at the same time");
+            }
+            others.extend(drivers);
+        }
+        let (own, others) = (self.names(&own), self.names(&others));
+        format!("it takes turns with other inputs, but {own} can't run together with {others}, which brings them")
+    }
+
+    fn name(&self, driver: &Driver) -> String {
+        match driver {
+            Driver::Operator(id) => self.plan.operator(*id).label(),
+            Driver::Park(merge, input) => format!("park.{}.{}", self.plan.operator(*merge).name, input + 1),
+        }
+    }
+
+    fn names(&self, drivers: &BTreeSet<Driver>) -> String {
+        drivers.iter().map(|driver| self.name(driver)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn inputs(&self, consumer: OperatorId) -> std::ops::Range<usize> {
+        0..self.producers[consumer.0 as usize].len()
     }
 
     /// What drives the rows of an input.
@@ -129,7 +177,7 @@ impl<'p> Schedule<'p> {
 
     /// What drives the rows of all inputs.
     fn input_drivers(&self, consumer: OperatorId) -> BTreeSet<Driver> {
-        (0..self.producers[consumer.0 as usize].len()).flat_map(|input| self.edge_drivers(consumer, input)).collect()
+        self.inputs(consumer).flat_map(|input| self.edge_drivers(consumer, input)).collect()
     }
 
     fn find_drivers(&mut self) {
@@ -141,9 +189,14 @@ impl<'p> Schedule<'p> {
         }
     }
 
-    /// The drivers in an order in which each comes behind those that it waits for, and otherwise in plan order.
-    fn try_order(&self) -> Option<Vec<Driver>> {
-        let waits = self.waits();
+    /// The drivers in an order in which each comes behind those that it waits for, and otherwise in plan order. `None` if
+    /// there is no such order, or if some that run together are tied in two ways.
+    fn try_order(&self) -> Option<Vec<Vec<Driver>>> {
+        let ties = self.ties();
+        if !self.are_tied_once(&ties) {
+            return None;
+        }
+        let waits = self.waits(&ties)?;
         let mut left: BTreeMap<Driver, usize> =
             waits.iter().map(|(driver, awaited)| (*driver, awaited.len())).collect();
         let mut behind: BTreeMap<Driver, Vec<Driver>> = BTreeMap::new();
@@ -163,25 +216,121 @@ impl<'p> Schedule<'p> {
                 }
             }
         }
-        (order.len() == waits.len()).then_some(order)
+        let groups = ties.groups(self.all_drivers());
+        (order.len() == waits.len()).then(|| order.iter().map(|first| groups[first].clone()).collect())
     }
 
-    /// For each driver, those that have to run before it.
-    fn waits(&self) -> BTreeMap<Driver, BTreeSet<Driver>> {
-        let mut waits: BTreeMap<Driver, BTreeSet<Driver>> = BTreeMap::new();
-        for (id, operator) in self.plan.operators().filter(|(_, operator)| operator.is_driver()) {
-            debug_assert!(operator.ports() > 0, "what drives a stage offers a port");
-            waits.insert(Driver::Operator(id), self.input_drivers(id));
-        }
-        for &(merge, input) in self.parks.keys() {
-            waits.insert(Driver::Park(merge, input), self.producer_drivers(merge, input));
-        }
-        for &(merge, input) in &self.settled {
-            let before = self.edge_drivers(merge, input - 1);
-            for later in self.edge_drivers(merge, input) {
-                waits.entry(later).or_default().extend(&before);
+    /// All drivers.
+    fn all_drivers(&self) -> impl Iterator<Item = Driver> + '_ {
+        let operators = self.plan.operators().filter(|(_, operator)| operator.is_driver());
+        let parks = self.parks.keys().map(|(merge, input)| Driver::Park(*merge, *input));
+        operators.map(|(id, _)| Driver::Operator(id)).chain(parks)
+    }
+
+    /// Which drivers run together.
+    fn ties(&self) -> Ties<Driver> {
+        let mut ties = Ties::default();
+        for (id, _) in self.plan.operators().filter(|(_, operator)| operator.interleaves()) {
+            let together = self.input_drivers(id);
+            let first = together.first().expect("a merge reads a port");
+            for driver in &together {
+                ties.tie(*first, *driver);
             }
         }
-        waits
+        ties
+    }
+
+    /// Whether among the drivers that run together there is no more than one way from one to another, over the merges
+    /// that are settled.
+    fn are_tied_once(&self, ties: &Ties<Driver>) -> bool {
+        let mut ways = Ties::default();
+        self.settled.iter().all(|&(merge, input)| {
+            let above = match self.parks.contains_key(&(merge, input)) {
+                true => Driver::Park(merge, input),
+                false => self.spring(self.producers[merge.0 as usize][input]),
+            };
+            let together: BTreeSet<Driver> =
+                self.edge_drivers(merge, input).into_iter().map(|driver| ties.root(driver)).collect();
+            together.into_iter().all(|group| ways.tie((group, above), (group, Driver::Operator(merge))))
+        })
+    }
+
+    /// The driver or merge that an operator's rows come from.
+    fn spring(&self, mut id: OperatorId) -> Driver {
+        loop {
+            let operator = self.plan.operator(id);
+            if operator.is_driver() || matches!(operator.kind, OperatorKind::Merge(_)) {
+                return Driver::Operator(id);
+            }
+            id = self.producers[id.0 as usize][0];
+        }
+    }
+
+    /// For each group of drivers that run together, named by its first, those that have to run before it. `None` if one
+    /// waits for itself.
+    fn waits(&self, ties: &Ties<Driver>) -> Option<BTreeMap<Driver, BTreeSet<Driver>>> {
+        let roots = |drivers: BTreeSet<Driver>| drivers.into_iter().map(|d| ties.root(d)).collect::<BTreeSet<_>>();
+        let mut waits: BTreeMap<Driver, BTreeSet<Driver>> =
+            self.all_drivers().map(|driver| (ties.root(driver), BTreeSet::new())).collect();
+        for driver in self.all_drivers() {
+            let filling = roots(match driver {
+                Driver::Operator(id) => self.input_drivers(id),
+                Driver::Park(merge, input) => self.producer_drivers(merge, input),
+            });
+            let group = ties.root(driver);
+            if filling.contains(&group) {
+                return None;
+            }
+            waits.entry(group).or_default().extend(filling);
+        }
+        for &(merge, input) in self.settled.iter().filter(|(merge, input)| *input > 0 && self.concatenates(*merge)) {
+            let before = roots(self.edge_drivers(merge, input - 1));
+            for later in roots(self.edge_drivers(merge, input)) {
+                // Within a group the segments of one input begin when those of the other are over.
+                let others = before.iter().copied().filter(|driver| *driver != later);
+                waits.entry(later).or_default().extend(others);
+            }
+        }
+        Some(waits)
+    }
+
+    fn concatenates(&self, merge: OperatorId) -> bool {
+        !self.plan.operator(merge).interleaves()
+    }
+}
+
+/// What is tied together, directly or by way of others. What was never tied stands alone.
+struct Ties<T>(BTreeMap<T, T>);
+
+impl<T> Default for Ties<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Copy + Ord> Ties<T> {
+    /// The first of those that something is tied to.
+    fn root(&self, mut of: T) -> T {
+        while let Some(above) = self.0.get(&of) {
+            of = *above;
+        }
+        of
+    }
+
+    /// Ties two together. False if they were already.
+    fn tie(&mut self, one: T, other: T) -> bool {
+        let (one, other) = (self.root(one), self.root(other));
+        if one == other {
+            return false;
+        }
+        self.0.insert(one.max(other), one.min(other));
+        true
+    }
+
+    /// Those of `all` that are tied together, by the first of them.
+    fn groups(&self, all: impl Iterator<Item = T>) -> BTreeMap<T, Vec<T>> {
+        let mut groups: BTreeMap<T, Vec<T>> = BTreeMap::new();
+        all.for_each(|one| groups.entry(self.root(one)).or_default().push(one));
+        groups
     }
 }

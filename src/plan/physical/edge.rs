@@ -56,7 +56,7 @@ pub enum RowIdentity {
     /// By its position in the block: free, and enough as long as no buffer is crossed.
     #[default]
     Position,
-    /// By columns that the buffer above kept.
+    /// By columns that the buffer or the interleaving merge above kept.
     Kept,
     /// By the aggregate above, which streams and numbers its groups.
     Group,

@@ -89,7 +89,6 @@ fn lower_merge(logical: &LogicalPlan, node: &Node, merge: &hir::Merge) -> Operat
         inputs: logical.inputs(&node.name).into_iter().map(|(_, edge)| edge.schema.clone()).collect(),
         stored: read_below(logical, node).0,
         identity: false,
-        rest: (merge.mode != hir::MergeMode::Concat).then(|| Rest::undecided(output.columns.len())),
         output,
     })
 }

@@ -106,7 +106,6 @@ impl Operator {
     /// How the rows of a buffer rest; `None` for an operator that passes rows on as they come.
     pub fn rest(&self) -> Option<&Rest> {
         match &self.kind {
-            OperatorKind::Merge(merge) => merge.rest.as_ref(),
             OperatorKind::Sort(sort) => Some(&sort.rest),
             OperatorKind::Cull(cull) => Some(&cull.rest),
             OperatorKind::Aggregate(aggregate) => aggregate.rest.as_ref(),
@@ -120,7 +119,6 @@ impl Operator {
     /// The same, to change it.
     pub fn rest_mut(&mut self) -> Option<&mut Rest> {
         match &mut self.kind {
-            OperatorKind::Merge(merge) => merge.rest.as_mut(),
             OperatorKind::Sort(sort) => Some(&mut sort.rest),
             OperatorKind::Cull(cull) => Some(&mut cull.rest),
             OperatorKind::Aggregate(aggregate) => aggregate.rest.as_mut(),
@@ -145,6 +143,22 @@ impl Operator {
         matches!(self.kind, OperatorKind::Source(_) | OperatorKind::Aggregate(_))
     }
 
+    /// Whether it keeps where its rows come from; `None` where they are known by their positions in a block.
+    pub fn keeps_identity(&self) -> Option<bool> {
+        match &self.kind {
+            OperatorKind::Merge(merge) if self.interleaves() => Some(merge.identity),
+            _ => self.rest().map(|rest| rest.identity),
+        }
+    }
+
+    /// Says whether it keeps where its rows come from.
+    pub fn keep_identity(&mut self, keep: bool) {
+        match &mut self.kind {
+            OperatorKind::Merge(merge) => merge.identity = keep && merge.merge.mode != MergeMode::Concat,
+            _ => self.rest_mut().into_iter().for_each(|rest| rest.identity = keep),
+        }
+    }
+
     /// Whether it drives a stage: a source, or a buffer, which earlier stages fill.
     pub fn is_driver(&self) -> bool {
         matches!(self.kind, OperatorKind::Source(_)) || self.rest().is_some()
@@ -152,7 +166,7 @@ impl Operator {
 
     /// Whether it takes rows of its inputs in turn.
     pub fn interleaves(&self) -> bool {
-        matches!(&self.kind, OperatorKind::Merge(merge) if merge.merge.mode != MergeMode::Concat && merge.rest.is_none())
+        matches!(&self.kind, OperatorKind::Merge(merge) if merge.merge.mode != MergeMode::Concat)
     }
 
     /// Whether it heads a segment, so that the segments which bring its rows end at it.
@@ -238,9 +252,10 @@ pub struct DiscardOperator {
     pub port: String,
 }
 
-/// Puts streams behind or between each other. A `Concat` merge streams: the stages that bring its inputs run one after
-/// the other, in the order of the inputs, and each takes its rows on through everything below the merge. The other
-/// modes are buffers: they end the stages of all their inputs and drive a stage of their own.
+/// Puts streams behind or between each other. With `Concat` the segments that bring its inputs run one after the other,
+/// in the order of the inputs, and each takes its rows on through everything below the merge. The other modes take a row
+/// of one input after the other: the segments that bring them run side by side and end at the merge, which heads a
+/// segment of its own.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MergeOperator {
     /// The merge.
@@ -253,8 +268,6 @@ pub struct MergeOperator {
     pub stored: ColumnSet,
     /// For the modes that interleave, whether source, file and row number are kept: something below can need them.
     pub identity: bool,
-    /// For the modes that buffer, how the rows of each input rest.
-    pub rest: Option<Rest>,
 }
 
 /// Sorts all rows: stable, in memory.

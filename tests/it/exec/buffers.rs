@@ -53,10 +53,9 @@ fn rows_that_do_not_fit_the_limit_wait_on_disk() {
 fn rows_that_do_not_fit_the_limit_stop_the_run() {
     let long = format!("k,n\n{},1\nb,2\n", "x".repeat(200_000));
     let mut messages = String::new();
-    let cases = [(SORT.to_string(), long.clone()), (merge("concat"), long), (merge("interleave"), rows(20_000))];
-    for (rest, text) in cases {
+    for rest in [SORT.to_string(), merge("concat"), merge("interleave")] {
         for threads in [1, 4] {
-            let mut lab = Lab::new(&[("in/a.csv", &text)]);
+            let mut lab = Lab::new(&[("in/a.csv", &long)]);
             (lab.options.threads, lab.options.block_size) = (threads, 10_000);
             let message = lab.failure(&pipeline("", &rest));
             assert_eq!(lab.names(), ["in"], "nothing is left behind");

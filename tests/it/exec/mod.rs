@@ -20,3 +20,4 @@ mod rest;
 mod sorter;
 mod spill;
 mod summary;
+mod turns;

@@ -27,6 +27,7 @@ fn buffers_and_orders() {
     let pipelines = [
         ("groups", pipelines::groups()),
         ("meetings", pipelines::meetings()),
+        ("turns", pipelines::turns()),
         ("summaries", pipelines::summaries()),
         ("firsts", pipelines::firsts()),
     ];

@@ -133,11 +133,49 @@ const GROUP_BREAKS: &[(&str, Break)] = &[
     }),
 ];
 
+const TURN_BREAKS: &[(&str, Break)] = &[
+    ("nothing", |_| {}),
+    ("an input that comes in a stage of its own", |plan| {
+        let stage = lockstep(plan);
+        let apart = plan.stages[stage].segments.remove(0);
+        let alone = clinker::plan::physical::Stage { segments: vec![apart] };
+        plan.stages.insert(stage, alone);
+    }),
+    ("a merge in front of what it takes", |plan| {
+        let stage = lockstep(plan);
+        plan.stages[stage].segments.reverse();
+    }),
+    ("inputs of a concatenation that don't wait", |plan| {
+        let stage = lockstep(plan);
+        plan.stages[stage].segments.iter_mut().for_each(|segment| segment.behind.clear());
+    }),
+    ("a merge that drops the numbers of rows that can fail", |plan| {
+        let all = find(plan, "all");
+        plan.operator_mut(all).keep_identity(false);
+    }),
+    ("a merge that drops them where another keeps them", |plan| {
+        let poles = find(plan, "poles");
+        plan.operator_mut(poles).keep_identity(false);
+        plan.for_each_edge_mut(|from, _, edge| {
+            if from == poles {
+                edge.provenance.uses.clear();
+            }
+        });
+    }),
+];
+
+/// The stage of the merge `all`.
+fn lockstep(plan: &PhysicalPlan) -> usize {
+    let all = find(plan, "all");
+    plan.stages.iter().position(|stage| stage.heads().any(|head| head == all)).expect("it heads a segment")
+}
+
 #[test]
 fn broken_plans_are_found() {
     support::assert_snapshot("plan/invariants_of_groups", &findings(&pipelines::summaries().0, GROUP_BREAKS));
     support::assert_snapshot("plan/invariants", &findings(&pipelines::orders().0, BREAKS));
     support::assert_snapshot("plan/invariants_of_buffers", &findings(&pipelines::meetings().0, BUFFER_BREAKS));
+    support::assert_snapshot("plan/invariants_of_turns", &findings(&pipelines::turns().0, TURN_BREAKS));
 }
 
 fn findings(pipeline: &Pipeline, breaks: &[(&str, Break)]) -> String {

@@ -31,6 +31,7 @@ fn every_pass_of_a_pipeline() {
     every_pass("plan/passes", &pipelines::orders().0);
     every_pass("plan/passes/groups", &pipelines::groups().0);
     every_pass("plan/passes/meetings", &pipelines::meetings().0);
+    every_pass("plan/passes/turns", &pipelines::turns().0);
     every_pass("plan/passes/summaries", &pipelines::summaries().0);
     every_pass("plan/passes/firsts", &pipelines::firsts().0);
 }

@@ -34,6 +34,11 @@ pub fn firsts() -> (Pipeline, SourceMap) {
     check("firsts.yaml", include_str!("pipelines/firsts.yaml"))
 }
 
+/// Merges that take rows in turn, and inputs that can't; see the file.
+pub fn turns() -> (Pipeline, SourceMap) {
+    check("turns.yaml", include_str!("pipelines/turns.yaml"))
+}
+
 /// A pipeline that has no mistakes.
 pub fn check(name: &str, text: &str) -> (Pipeline, SourceMap) {
     let mut sources = SourceMap::new();

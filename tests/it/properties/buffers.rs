@@ -1,10 +1,11 @@
-//! Random pipelines of transforms, routes, merges and sorted sinks give what a model of each node gives, byte for byte,
+//! Random pipelines of ordered sources, transforms, routes, merges and sorted sinks give what a model of each node gives, byte for byte,
 //! for any threads, batches and blocks.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use clinker::exec::Failure;
 use proptest::prelude::*;
 
 use crate::exec::lab::Lab;
@@ -55,7 +56,8 @@ fn keys() -> impl Strategy<Value = Vec<Key>> {
 }
 
 fn node() -> impl Strategy<Value = Node> {
-    let mode = prop_oneof![Just(Mode::Concat), Just(Mode::Interleave), (-9..9i64).prop_map(Mode::Seeded)];
+    let mode =
+        prop_oneof![1 => Just(Mode::Concat), 2 => Just(Mode::Interleave), 1 => (-9..9i64).prop_map(Mode::Seeded)];
     prop_oneof![
         2 => (0..99usize).prop_map(Node::Filter),
         1 => (0..99usize).prop_map(Node::Distinct),
@@ -70,8 +72,14 @@ fn row() -> impl Strategy<Value = Cells> {
     (0..40i64, prop::option::of(0..4i64), text, prop::option::of((-2..3i8).prop_map(|n| f64::from(n) / 2.0)))
 }
 
-fn source() -> impl Strategy<Value = Vec<Cells>> {
-    prop::collection::vec(row(), 0..30)
+/// A source: its rows, and whether it claims to be in the order of `id`. Some keep that.
+fn source() -> impl Strategy<Value = (Vec<Cells>, bool)> {
+    (prop::collection::vec(row(), 0..30), any::<bool>(), any::<bool>()).prop_map(|(mut rows, claims, keeps)| {
+        if keeps {
+            rows.sort_by_key(|row| row.0);
+        }
+        (rows, claims)
+    })
 }
 
 /// The nodes as YAML, and what the model says comes of them.
@@ -87,13 +95,19 @@ const SCHEMA: &str = "[{ name: id, type: int }, { name: k, type: { nullable: int
                       { name: f, type: { nullable: float } }]";
 
 impl Model {
-    fn new(sources: &[Rows], nodes: &[Node]) -> Self {
+    fn new(sources: &[(Rows, bool)], nodes: &[Node]) -> Self {
         let mut model = Self { yaml: "pipeline: { name: buffers }\nnodes:\n".to_string(), ..Self::default() };
-        for (number, rows) in sources.iter().enumerate() {
+        for (number, (rows, claims)) in sources.iter().enumerate() {
+            let order = if *claims { ", sort_order: [id]" } else { "" };
             model.add(format!(
-                "{{ type: source, name: s{number}, config: {{ type: csv, path: s{number}.csv, schema: {SCHEMA} }} }}"
+                "{{ type: source, name: s{number}, \
+                 config: {{ type: csv, path: s{number}.csv, schema: {SCHEMA}{order} }} }}"
             ));
-            model.ports.push((format!("s{number}"), rows.clone()));
+            let mut rows = rows.clone();
+            if *claims {
+                rows.sort_by_key(|row| row.id);
+            }
+            model.ports.push((format!("s{number}"), rows));
         }
         for (number, node) in nodes.iter().enumerate() {
             model.node(&format!("n{number}"), node);
@@ -260,15 +274,15 @@ fn rows_of(source: usize, rows: &[Cells]) -> Rows {
     numbered.map(row).collect()
 }
 
-fn check(sources: &[Rows], nodes: &[Node]) -> Result<(), TestCaseError> {
+fn check(sources: &[(Rows, bool)], nodes: &[Node]) -> Result<(), TestCaseError> {
     let model = Model::new(sources, nodes);
-    let mut letters: Option<String> = None;
+    let (mut letters, mut failure) = (None, None);
     for (threads, batch_size, block_size) in
         [(1, 2048, 1 << 20), (1, 1, 1), (2, 7, 1), (7, 1, 40), (2, 2048, 100), (7, 7, 1 << 20)]
     {
         let mut lab = Lab::new(&[]);
         (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
-        for (number, rows) in sources.iter().enumerate() {
+        for (number, (rows, _)) in sources.iter().enumerate() {
             let text: String = rows.iter().map(Row::text).collect();
             lab.write(&format!("s{number}.csv"), format!("id,k,s,f\n{text}"));
         }
@@ -285,8 +299,18 @@ fn check(sources: &[Rows], nodes: &[Node]) -> Result<(), TestCaseError> {
         prop_assert_eq!(report.written, model.sinks.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>());
         prop_assert_eq!(report.dlq, model.letters.len() as u64);
         check_letters(&model, &lab.read("dlq.csv"), &mut letters)?;
+        check_failure(&model, &lab, &mut failure)?;
         prop_assert_eq!(lab.names().len(), sources.len() + model.sinks.len() + 1, "nothing is left behind");
     }
+    Ok(())
+}
+
+/// Without dead letters a row that fails stops the run: always the same one.
+fn check_failure(model: &Model, lab: &Lab, before: &mut Option<Option<Failure>>) -> Result<(), TestCaseError> {
+    let yaml = model.yaml.replace("strategy: continue, dlq: { path: dlq.csv }", "strategy: fail_fast");
+    let failure = lab.run(&yaml).err();
+    prop_assert_eq!(failure.is_some(), !model.letters.is_empty(), "{}", &yaml);
+    prop_assert_eq!(before.get_or_insert_with(|| failure.clone()), &failure, "{}", &yaml);
     Ok(())
 }
 
@@ -314,7 +338,8 @@ proptest! {
         sources in prop::collection::vec(source(), 1..4),
         nodes in prop::collection::vec(node(), 1..8),
     ) {
-        let sources: Vec<Rows> = sources.iter().enumerate().map(|(number, rows)| rows_of(number, rows)).collect();
+        let sources: Vec<_> =
+            sources.iter().enumerate().map(|(number, (rows, claims))| (rows_of(number, rows), *claims)).collect();
         check(&sources, &nodes)?;
     }
 }
