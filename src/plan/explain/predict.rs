@@ -199,8 +199,9 @@ impl<'p> Walk<'p> {
         let soft = soft_limit(self.plan.settings.memory_limit);
         for (position, stage) in self.plan.stages.iter().enumerate() {
             let fills: Vec<OperatorId> = fills(self.plan, stage).collect();
-            // Where other buffers are filled, half of the memory is theirs.
-            let most = if fills.is_empty() { soft } else { soft / 2 };
+            // The buffers that are emptied, and those that are filled together, have equal shares of the memory.
+            let emptied = stage.heads().filter(|head| self.plan.operator(*head).rest().is_some()).count();
+            let most = soft / (emptied + usize::from(!fills.is_empty())).max(1) as u64;
             let drivers = self.consumers(|id| stage.heads().any(|head| head == id));
             for driver in &drivers {
                 if self.resident[*driver] > most {

@@ -121,7 +121,7 @@ fn lower_cull(node: &Node, cull: &hir::Cull) -> OperatorKind {
 fn lower_aggregate(logical: &LogicalPlan, node: &Node, aggregation: &hir::Aggregation) -> OperatorKind {
     let output = node.ports[0].schema.clone();
     OperatorKind::Aggregate(AggregateOperator {
-        aggregation: aggregation.clone(),
+        aggregation: Box::new(aggregation.clone()),
         streams: false,
         group_consumer: usize::MAX,
         input: input(logical, node).schema.clone(),

@@ -331,7 +331,7 @@ pub struct CullOperator {
 #[derive(Clone, PartialEq, Debug)]
 pub struct AggregateOperator {
     /// The aggregate.
-    pub aggregation: hir::Aggregation,
+    pub aggregation: Box<hir::Aggregation>,
     /// Whether it holds one group at a time, as its input comes in the order of its key: then it streams. Else it is a
     /// buffer that holds the state of every group and gives them as they were first seen.
     pub streams: bool,
