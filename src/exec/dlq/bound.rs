@@ -5,7 +5,7 @@
 //! number; those that are lost find that of their trigger; then they are written.
 
 use crate::exec::Failure;
-use crate::exec::spill::{Merge, Sorter, Spilled};
+use crate::exec::spill::{Merge, Sorter};
 
 use super::LetterFile;
 use super::ids::LetterIds;
@@ -22,32 +22,29 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let (letters, groups) = numbered(room, letters)?;
     let mut triggers = triggers(room, groups)?.sorted().map_err(failure)?;
-    let mut letters = letters.merge(room.charge()).map_err(failure)?;
+    let mut letters = letters.sorted().map_err(failure)?;
     let mut lost = next_pair(&mut triggers)?;
-    let mut number = 0;
-    while let Some((_, payload)) = letters.next()? {
+    while let Some((number, payload)) = letters.next()? {
+        let number = u64::from_be_bytes(*first(number));
         let mut trigger = number;
         if let Some((_, other)) = lost.filter(|(lost, _)| *lost == number) {
             (trigger, lost) = (other, next_pair(&mut triggers)?);
         }
         let file = u32::from_be_bytes(*first(payload));
         write_one(files, file, ids, (number, trigger), &payload[size_of::<u32>()..])?;
-        number += 1;
     }
     Ok(())
 }
 
-/// The dead letters in order, without their keys; and of those that belong to groups, the group and the number, by
-/// group, a group's triggers first.
-fn numbered<'p>(room: &Room<'p>, letters: InOrder<'p>) -> Result<(Spilled<'p>, Sorter<'p>), Failure> {
-    let (mut numbered, mut groups) = (Spilled::new(room.disk, room.consumer), room.sorter());
-    numbered.write(|writer| {
-        letters.each(|Waiting { number, key, file, text }| {
-            if key[ROLE] != ALONE {
-                groups.push(&group_key(&key), &number.to_be_bytes()).map_err(failure)?;
-            }
-            writer.push(&[], &[file.to_be_bytes().as_slice(), text].concat())
-        })
+/// The dead letters by their numbers; and of those that belong to groups, the group and the number, by group, a group's
+/// triggers first.
+fn numbered<'p>(room: &Room<'p>, letters: InOrder<'p>) -> Result<(Sorter<'p>, Sorter<'p>), Failure> {
+    let (mut numbered, mut groups) = (room.sorter(), room.sorter());
+    letters.each(|Waiting { number, key, file, text }| {
+        if key[ROLE] != ALONE {
+            groups.push(&group_key(&key), &number.to_be_bytes()).map_err(failure)?;
+        }
+        numbered.push(&number.to_be_bytes(), &[file.to_be_bytes().as_slice(), text].concat()).map_err(failure)
     })?;
     Ok((numbered, groups))
 }

@@ -130,14 +130,10 @@ fn key(operator: OperatorId, letter: &Letter<'_>) -> Key {
 }
 
 impl<'p> Room<'p> {
-    /// An empty charge for them.
-    pub fn charge(&self) -> Charge<'p> {
-        Charge::new(self.arbitrator, self.consumer)
-    }
-
     /// Sorts records of theirs.
     pub fn sorter(&self) -> Sorter<'p> {
-        Sorter::new(self.disk, self.consumer, self.charge()).at_most(self.arbitrator.limit() / SHARE)
+        let charge = Charge::new(self.arbitrator, self.consumer);
+        Sorter::new(self.disk, self.consumer, charge).at_most(self.arbitrator.limit() / SHARE)
     }
 }
 

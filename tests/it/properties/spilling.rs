@@ -6,7 +6,7 @@ use super::counted;
 use crate::exec::lab::Lab;
 use crate::support::settled;
 
-/// Rows that are sorted, parked, and dead letters on both sides of a park.
+/// Rows that are sorted, parked and culled; dead letters of rows on both sides of a park, and of groups.
 const PIPELINE: &str = r#"
 pipeline: { name: spilling }
 nodes:
@@ -32,13 +32,22 @@ nodes:
     name: late
     input: both
     config: { validations: [ { check: "id % 7 != 3" } ], cxl: "emit size = text.length()" }
+  - type: cull
+    name: gate
+    input: typed
+    config:
+      partition_by: [id]
+      removed_to: removed
+      rules: [ { name: odd, drop_group_when: "10 / (count(*) - 3) > 2" } ]
+  - { type: sink, name: gone, input: gate.removed, config: { type: csv, path: gone.csv } }
+  - { type: sink, name: kept, input: gate, config: { type: csv, path: kept.csv, sort_order: [text] } }
   - { type: sink, name: by_key, input: late, config: { type: csv, path: by_key.csv, sort_order: KEYS } }
   - { type: sink, name: by_text, input: typed, config: { type: csv, path: by_text.csv, sort_order: [text] } }
   - { type: sink, name: as_it_came, input: late, config: { type: csv, path: as_it_came.csv } }
 error_handling: { strategy: continue, dlq: { path: dlq.csv } }
 "#;
 
-const OUTPUTS: [&str; 3] = ["by_key.csv", "by_text.csv", "as_it_came.csv"];
+const OUTPUTS: [&str; 5] = ["by_key.csv", "by_text.csv", "as_it_came.csv", "gone.csv", "kept.csv"];
 
 fn row() -> impl Strategy<Value = String> {
     let number = prop_oneof![
