@@ -51,7 +51,7 @@ pub struct Column {
     pub span: Span,
     /// Whether it is an engine column that no plain name in the file can mean: a correlation key's `$ck.<field>`, which
     /// holds what the key's column held when the row was read, or a reshape's stamp `$meta.<stamp>`. Hidden columns
-    /// stand behind all others, and travel through every node.
+    /// stand behind all others, and travel through every node. A pass adds more, inside of a transform that it cuts.
     pub hidden: bool,
 }
 
