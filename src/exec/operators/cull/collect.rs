@@ -14,7 +14,7 @@ use crate::plan::physical::{CullOperator, Operator};
 use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
 use super::super::grouped::GroupNames;
 use super::super::lost::Cause;
-use super::{key_columns, stage};
+use super::{key_columns, place, stage};
 
 /// The side that workers share.
 pub(super) struct CullCollector<'p> {
@@ -120,13 +120,13 @@ impl CullCollector<'_> {
     /// Why the group of a row fails that an aggregate can't take.
     fn cause(&self, batch: &Batch, fault: &Fault) -> Cause {
         let (origin, row) = (&batch.origin, fault.row);
-        let file = &self.constants.source_files[origin.source_of(row) as usize][origin.file_of(row) as usize];
+        let place = place(&self.constants, origin.source_of(row), origin.file_of(row), origin.file_row(row));
         Cause {
             stage: stage(self.operator.node(), fault.field.as_deref().unwrap_or_default()),
             kind: FaultKind::GroupFailed,
             field: None,
             value: fault.value.clone(),
-            message: format!("{} (row {} of {file})", fault.message, origin.file_row(row)),
+            message: format!("{} ({place})", fault.message),
             row: 0,
         }
     }
@@ -135,9 +135,7 @@ impl CullCollector<'_> {
         let name = &self.operator.name;
         let message = format!("cull `{name}`: {}", fault.message);
         let diagnostic = Diagnostic::error(Code::E392, message).label(fault.span, "inside an aggregate");
-        Failure::new(
-            diagnostic.help("guard the expression: without a value for this row its group can't be decided on"),
-            3,
-        )
+        let help = "guard the expression, or set `strategy: continue` to make such groups dead letters";
+        Failure::new(diagnostic.help(help), 3)
     }
 }

@@ -165,8 +165,8 @@ impl Culling<'_> {
         };
         let (name, shown) = (self.operator.node(), self.names.name(self.store.table.key(group)));
         let GroupFailure { rule, in_rule, message, span, .. } = failure;
-        let (place, help) = match in_rule {
-            true => (format!("in rule `{rule}`"), "guard the expression: without a decision a group has no port"),
+        let (place, mend) = match in_rule {
+            true => (format!("in rule `{rule}`"), "guard the expression"),
             false => ("computed for each group".into(), "let it add floats (`to_float()`), which have a larger range"),
         };
         let message = format!("cull `{name}`: group [{shown}]: {message}");
@@ -174,12 +174,15 @@ impl Culling<'_> {
         let origins = self.store.first_row(group).and_then(|row| self.codec.origins(&[&row]));
         let diagnostic = match origins {
             Some(origins) => {
-                let file = &self.constants.source_files[origins.sources[0] as usize][origins.files[0] as usize];
-                diagnostic.note(format!("its first row is row {} of {file}", origins.file_rows[0]))
+                let place = super::place(&self.constants, origins.sources[0], origins.files[0], origins.file_rows[0]);
+                diagnostic.note(format!("its first row is {place}"))
             }
             None => diagnostic,
         };
-        Failure::new(diagnostic.help(help), 3)
+        Failure::new(
+            diagnostic.help(format!("{mend}, or set `strategy: continue` to make such groups dead letters")),
+            3,
+        )
     }
 }
 

@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use crate::analysis::hir::{AggregateFunction, Cull};
 use crate::exec::aggregate::Accumulator;
-use crate::exec::eval::Rules;
+use crate::exec::dlq::MERGED;
+use crate::exec::eval::{Constants, Rules};
 use crate::exec::keys::KeyHasher;
 use crate::exec::memory::Charge;
 use crate::plan::physical::CullOperator;
@@ -83,6 +84,14 @@ fn reading_rules(cull: &Cull) -> Vec<Arc<str>> {
     let reading = |position: usize| cull.rules.iter().find(|rule| reads_column(&rule.predicate, position));
     let name = |position| reading(position).map_or("", |rule| rule.name.as_str()).into();
     (first..first + cull.aggregates.len()).map(name).collect()
+}
+
+/// Which row of which file a row is; of a group's row, where the group begins.
+fn place(constants: &Constants, source: u32, file: u32, row: u64) -> String {
+    match constants.source_files[source as usize][file as usize].as_str() {
+        MERGED => format!("a group that begins with row {row}"),
+        file => format!("row {row} of {file}"),
+    }
 }
 
 /// Where a dead letter says that a rule failed.
