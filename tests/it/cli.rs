@@ -282,7 +282,7 @@ fn run_and_plan() {
 fn explain_analyze_runs_and_shows_both() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let pipeline = folder.path().join("p.yaml");
-    let text = "pipeline: { name: p }\nnodes:\n\
+    let text = "pipeline: { name: p, memory: { backpressure: spill } }\nnodes:\n\
         - { type: source, name: s, config: { type: csv, path: s.csv, schema: [{ name: n, type: int }] } }\n\
         - { type: sink, name: o, input: s, config: { type: csv, path: o.csv, sort_order: [n] } }\n";
     std::fs::write(&pipeline, text).expect("the file is written");
@@ -300,6 +300,14 @@ fn explain_analyze_runs_and_shows_both() {
     };
     assert_eq!(&cells("source.s")[1..5], ["20,000", "~", "21,000", "106.3K"], "rows, expected rows, bytes");
     assert!(cells("sort.__sink_o").len() >= 8, "also what it held, and what was expected: {table}");
+    let small =
+        clinker(&["run", pipeline.to_str().expect("its name is text"), "--explain=analyze", "--memory-limit", "256K"]);
+    assert_eq!((small.code, &*small.stderr), (Some(0), ""));
+    let (_, spilled) = small.stdout.split_once("=== Spill Volume (actual, per stage) ===\n").expect("it did not fit");
+    let lines: Vec<_> = spilled.lines().take(3).collect();
+    assert!(lines[0].starts_with("  sort.__sink_o  ") && lines[1].starts_with("  total  "), "{spilled}");
+    assert!(small.stdout.contains("spilled  expected"), "{}", small.stdout);
+    assert_eq!(std::fs::read_to_string(folder.path().join("o.csv")).expect("the run wrote it"), sorted);
     let quiet = clinker(&["run", pipeline.to_str().expect("its name is text"), "--explain=analyze", "--quiet"]);
     assert_eq!((quiet.code, &*quiet.stdout), (Some(0), ""));
 }

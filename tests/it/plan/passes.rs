@@ -108,6 +108,56 @@ fn only_what_is_read_rests() {
     assert_eq!(rests("checked", count_only), (some(&["bus", "km"]), true), "dead letters without rows show none");
 }
 
+/// How an aggregate works, by what its rows come through and how it is asked.
+#[test]
+fn aggregates_stream_where_an_order_is_proven() {
+    let transform = |cxl: &str| format!("- {{ type: transform, name: m, input: s, config: {{ cxl: \"{cxl}\" }} }}\n");
+    let cull = "- { type: cull, name: m, input: s, config: { partition_by: [bus], removed_to: gone, \
+                rules: [{ name: r, drop_group_when: 'count(*) > 3' }] } }\n";
+    let reshape = "- { type: reshape, name: m, input: s, config: { partition_by: [bus], \
+                   rules: [{ name: r, when: 'km > 3', mutate: { set: { km: '3' } } }] } }\n";
+    let route = "- { type: route, name: r, input: s, config: { conditions: { a: km > 3 }, default: b } }\n\
+                 - { type: merge, name: m, inputs: [r.a] }\n";
+    let merge = "- { type: merge, name: m, inputs: [s, s] }\n";
+    let fewer =
+        "- { type: aggregate, name: m, input: s, config: { group_by: [bus, day], cxl: 'emit km = sum(km)' } }\n";
+    let plain = "path: s.csv, sort_order: [bus, { field: day, order: desc }]";
+    let mut shown = String::new();
+    for (source, between, asked) in [
+        (plain, "", "group_by: [bus]"),
+        (plain, "", "group_by: [day, bus]"),
+        (plain, "", "group_by: [day]"),
+        (plain, "", "group_by: [bus], strategy: hash"),
+        (plain, "", "group_by: []"),
+        (plain, "", "group_by: [], strategy: streaming"),
+        (plain, &transform("filter km > 3\\nemit day = day"), "group_by: [bus], strategy: streaming"),
+        (plain, &transform("emit bus = bus.upper()"), "group_by: [bus]"),
+        (plain, &transform("let k = km\\ndistinct by k\\nemit z = k"), "group_by: [bus]"),
+        (plain, cull, "group_by: [bus]"),
+        (plain, reshape, "group_by: [bus]"),
+        (plain, route, "group_by: [bus]"),
+        (plain, merge, "group_by: [bus]"),
+        (plain, fewer, "group_by: [bus]"),
+        ("glob: '*.csv', sort_order: [bus]", "", "group_by: [bus]"),
+        ("path: s.csv", "", "group_by: [bus]"),
+        ("path: s.csv, correlation_key: bus", "", "group_by: [bus]"),
+        ("path: s.csv, correlation_key: bus", "", "group_by: [bus], strategy: streaming"),
+    ] {
+        let input = if between.is_empty() { "s" } else { "m" };
+        let text = format!(
+            "pipeline: {{ name: p }}\nnodes:\n- {{ type: source, name: s, config: {{ type: csv, {source}, schema: [\
+             {{ name: bus, type: string }}, {{ name: day, type: int }}, {{ name: km, type: int }}] }} }}\n{between}\
+             - {{ type: aggregate, name: a, input: {input}, config: {{ {asked}, cxl: 'emit n = count(*)' }} }}\n\
+             - {{ type: sink, name: o, input: a, config: {{ type: csv, path: o.csv }} }}\n"
+        );
+        let plan = plan(&pipelines::check("p.yaml", &text).0);
+        let (_, aggregate) = plan.operators().find(|(_, operator)| operator.name == "a").expect("it is there");
+        let between = between.replace('\n', " ");
+        shown.push_str(&format!("{source} | {between}| {asked}\n  {}, {}\n", aggregate.strategy, aggregate.buffer));
+    }
+    support::assert_snapshot("plan/aggregate_strategies", &shown);
+}
+
 /// Wide plans are made in a moment: as many branches as a route may have, all of them merged, twice.
 #[test]
 fn wide_merges() {
