@@ -256,6 +256,9 @@ pub struct KeptOrigins {
     pub file_rows: Vec<u64>,
     /// The numbers of the records across their sources' files, from 1.
     pub source_rows: Vec<u64>,
+    /// For rows that an aggregate made of groups in this very block, by position among them: the position of the row that
+    /// ended the group. Empty for rows that came in with the block.
+    pub ends: Vec<u32>,
 }
 
 /// For each row of a batch, its record's position in the block.
@@ -287,6 +290,20 @@ impl Origin {
     /// Whether it says where the rows come from.
     pub fn is_known(&self) -> bool {
         self.kept.is_some() || self.source != u32::MAX
+    }
+
+    /// Where a row stands among all rows of its block: the position of its record, or of the row that ended its group.
+    pub fn position(&self, row: usize) -> u32 {
+        let position = self.positions.at(row);
+        match &self.kept {
+            Some(kept) if !kept.ends.is_empty() => kept.ends[position as usize],
+            _ => position,
+        }
+    }
+
+    /// Whether an aggregate made the rows of groups in this very block.
+    pub fn is_made(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| !kept.ends.is_empty())
     }
 
     /// The source of a row, as a position among the plan's sources.

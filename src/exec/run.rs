@@ -388,8 +388,11 @@ fn head<'a, 'p>(
 }
 
 /// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its source,
-/// and sources come in plan order.
+/// sources come in plan order, and no aggregate makes rows, which stand behind all others.
 fn is_in_order(plan: &PhysicalPlan, stages: &[Stage]) -> bool {
+    if plan.operators().any(|(_, operator)| matches!(operator.kind, OperatorKind::Aggregate(_))) {
+        return false;
+    }
     let is_source = |id: OperatorId| matches!(plan.operator(id).kind, OperatorKind::Source(_));
     let alone = |stage: &Stage| stage.segments.len() == 1 && stage.heads().all(is_source);
     stages.iter().all(alone) && stages.is_sorted_by_key(|stage| stage.segments[0].head)

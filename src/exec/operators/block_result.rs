@@ -43,6 +43,9 @@ pub(crate) struct BlockResult {
     pub failure: Option<Failure>,
     /// One bit a row: whether a sink got it. Only kept where a row may be written more than once.
     pub written: Vec<u64>,
+    /// The rows that an aggregate made of groups in this block and that a sink got, each by its maker and its number.
+    /// Only kept where a row may be written more than once.
+    pub made: Vec<(u32, u64)>,
 }
 
 /// What one operator did with a block.
@@ -84,7 +87,7 @@ impl BlockResult {
     pub fn clear(&mut self, tree: &Tree<'_>, unit: &Unit<'_, '_>) {
         (self.records, self.bytes, self.source_row) = match unit {
             Unit::Text { ticket, block, .. } => (block.records, block.len as u64, ticket.source_row),
-            Unit::Resting { .. } | Unit::Mixed(_) => (0, 0, 0),
+            Unit::Resting { .. } | Unit::Mixed(_) | Unit::End { .. } => (0, 0, 0),
         };
         self.origins = None;
         self.counts.clear();
@@ -101,6 +104,7 @@ impl BlockResult {
         self.letters.clear();
         self.warned.clear();
         self.failure = None;
+        self.made.clear();
         self.written.clear();
         self.written.resize(if tree.marks_rows { unit.rows().div_ceil(64) } else { 0 }, 0);
     }

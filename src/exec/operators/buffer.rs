@@ -274,9 +274,10 @@ impl BufferContext<'_> {
     pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded) -> Failure {
         let Exceeded { used, limit, holders } = exceeded;
         let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
-        let place = match operator.kind {
+        let place = match &operator.kind {
             OperatorKind::Park(_) => "the rows of an input wait here until the merge can take them",
             OperatorKind::Distinct(_) => "the first row of each key waits here until all rows have come",
+            OperatorKind::Aggregate(spec) if spec.streams => "one group at a time is held here",
             OperatorKind::Aggregate(_) => "every group waits here until the last row has come",
             _ => "all rows wait here until the last has come",
         };

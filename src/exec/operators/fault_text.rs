@@ -119,18 +119,18 @@ impl<'a> RecordText<'a> {
 }
 
 /// A row that failed at an operator.
-pub(super) struct FaultText<'a> {
+pub(super) struct FaultText<'a, 'p> {
     /// The sources of the plan.
     pub sources: &'a [Source<'a>],
     /// The operator.
-    pub node: &'a TreeNode<'a>,
+    pub node: &'a TreeNode<'p>,
     /// What the operator was given.
     pub batch: &'a Batch,
     /// What failed.
     pub fault: &'a Fault,
 }
 
-impl FaultText<'_> {
+impl FaultText<'_, '_> {
     /// The cells of its dead letter that say what happened.
     pub fn trigger(&self) -> Trigger<'_> {
         Trigger {

@@ -16,12 +16,13 @@ mod operands;
 mod park;
 mod pass;
 mod read_back;
+mod relay;
 mod reshape;
 mod sink;
 mod sort;
 mod unit;
 
-use aggregate::Finish;
+use aggregate::{Finish, Stream};
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::warning_total;
@@ -43,7 +44,9 @@ use crate::exec::rest::Codec;
 use crate::exec::spill::Disk;
 use crate::exec::stages::contained;
 use crate::formats::csv::Encoder;
-use crate::plan::physical::{IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Segment};
+use crate::plan::physical::{
+    AggregateOperator, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Segment,
+};
 
 use merge::ColumnMap;
 
@@ -59,6 +62,8 @@ pub(crate) struct Tree<'p> {
     pub slots: Vec<Slot>,
     /// The inputs of the interleaving merges that take its rows.
     pub joins: Vec<Slot>,
+    /// The nodes of the aggregates that stream.
+    pub streams: Vec<usize>,
     /// Most rows of a batch.
     pub batch_size: u32,
     /// The memory limit, in bytes.
@@ -105,6 +110,8 @@ pub(crate) enum Action<'p> {
     Through,
     /// Runs a program.
     Transform(Box<eval::Transform>),
+    /// Makes rows of groups whose rows come side by side; its position among the aggregates that do.
+    Stream(Box<Stream<'p>>, usize),
     /// Evaluates conditions.
     Route(Box<eval::Route>),
     /// Puts the columns of each input in their places.
@@ -227,6 +234,7 @@ impl<'p> Tree<'p> {
             sinks: Vec::new(),
             slots: Vec::new(),
             joins: Vec::new(),
+            streams: Vec::new(),
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
             limit: shared.arbitrator.limit(),
             marks_rows: false,
@@ -263,7 +271,10 @@ impl<'p> Tree<'p> {
             OperatorKind::Source(_) => unreachable!("a source heads its segment"),
             _ if shared.skipped.contains(&id) => Action::Through,
             _ if operator.is_driver() => self.buffer(id, shared),
-            OperatorKind::Aggregate(_) => todo!(),
+            OperatorKind::Aggregate(spec) => {
+                self.streams.push(self.nodes.len());
+                Action::Stream(Box::new(stream(id, (spec, operator), shared)), self.streams.len() - 1)
+            }
             OperatorKind::Transform(spec) => {
                 let own = spec.transform.batch_size.and_then(|rows| u32::try_from(rows).ok());
                 self.batch_size = self.batch_size.min(own.unwrap_or(u32::MAX)).max(1);
@@ -296,6 +307,15 @@ impl<'p> Tree<'p> {
         }
     }
 
+    /// Lets the blocks behind a block go on, whatever became of it.
+    pub fn leave(&self, block: u64) {
+        for &at in &self.streams {
+            if let Action::Stream(stream, _) = &self.nodes[at].action {
+                stream.leave(block);
+            }
+        }
+    }
+
     fn buffer(&mut self, id: OperatorId, shared: &mut Shared<'p>) -> Action<'p> {
         let first = self.slots.len();
         let (inputs, node) = (self.plan.inputs(id).len(), self.nodes.len());
@@ -322,9 +342,18 @@ impl<'p> Tree<'p> {
 /// How an operator does its work that heads a segment.
 fn head<'p>(id: OperatorId, operator: &'p Operator, shared: &Shared<'p>) -> Action<'p> {
     let OperatorKind::Aggregate(spec) = &operator.kind else { return Action::Head };
-    let maker = shared.makers.iter().position(|maker| *maker == id).expect("an aggregate makes rows");
     let constants = Arc::clone(&shared.constants);
-    Action::Groups(Box::new(Finish::new(spec, constants, names_rows(shared.plan, id), maker as u32)))
+    Action::Groups(Box::new(Finish::new(spec, constants, names_rows(shared.plan, id), maker(id, shared))))
+}
+
+/// An aggregate that streams.
+fn stream<'p>(id: OperatorId, node: (&'p AggregateOperator, &'p Operator), shared: &Shared<'p>) -> Stream<'p> {
+    Stream::new(node, &shared.constants, shared.arbitrator, names_rows(shared.plan, id), maker(id, shared))
+}
+
+/// The position of an aggregate among the makers of rows.
+fn maker(id: OperatorId, shared: &Shared<'_>) -> u32 {
+    shared.makers.iter().position(|maker| *maker == id).expect("an aggregate makes rows") as u32
 }
 
 /// Whether the groups of an aggregate are named by their first rows: they, or rows below, can fail.

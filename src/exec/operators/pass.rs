@@ -15,7 +15,7 @@ use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
-use super::aggregate::{FinishedGroups, GroupsOf};
+use super::aggregate::{Ended, Finish, FinishedGroups, GroupsOf, Stream, Stretch};
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
@@ -31,6 +31,8 @@ pub(crate) struct Pass<'a, 'p> {
     /// Batches on their way, the next one last: a list and not calls within calls, since a pipeline may be as long as
     /// its author likes.
     waiting: Vec<Waiting<'a>>,
+    /// For each streaming aggregate, its groups in the block so far.
+    stretches: Vec<Option<Stretch>>,
     /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
     clock: Clock,
@@ -54,8 +56,8 @@ impl<'a, 'p> Pass<'a, 'p> {
     ) {
         result.clear(tree, &unit);
         let letters = LetterWriter::default();
-        let waiting = Vec::new();
-        let mut pass = Self { tree, sources, unit, result, letters, waiting, first: None, clock };
+        let (waiting, stretches) = (Vec::new(), tree.streams.iter().map(|_| None).collect());
+        let mut pass = Self { tree, sources, unit, result, letters, waiting, stretches, first: None, clock };
         match unit {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
@@ -81,7 +83,9 @@ impl<'a, 'p> Pass<'a, 'p> {
                 }
             }
             Unit::Mixed(mixed) => pass.gather(mixed),
+            Unit::End { .. } => {}
         }
+        pass.end_groups();
         pass.finish();
     }
 
@@ -92,11 +96,16 @@ impl<'a, 'p> Pass<'a, 'p> {
             let end = rows.min(start.saturating_add(self.tree.batch_size));
             step(self, start..end);
             self.lap(0);
-            while let Some((consumer, batch)) = self.next() {
-                self.take(consumer, batch);
-                self.lap(consumer.0);
-            }
+            self.work_off();
             start = end;
+        }
+    }
+
+    /// Takes the batches that are on their way, and all that comes of them, to their ends.
+    fn work_off(&mut self) {
+        while let Some((consumer, batch)) = self.next() {
+            self.take(consumer, batch);
+            self.lap(consumer.0);
         }
     }
 
@@ -202,28 +211,78 @@ impl<'a, 'p> Pass<'a, 'p> {
         self.result.letters.add_bound(position, 0, letter_row, bond, end);
     }
 
-    /// Makes rows of groups and hands them on.
+    /// Makes rows of the groups of the buffer at the head.
     fn make(&mut self, groups: GroupsOf<'_, 'p>, slice: &Slice) {
         let tree = self.tree;
         let Action::Groups(finish) = &tree.nodes[0].action else { unreachable!("only an aggregate has groups") };
         let count = (slice.range.end - slice.range.start) as usize;
-        let kept = finish.origins(groups, slice.range.start, count);
+        let kept = finish.has_origins().then(|| Arc::new(finish.origins(groups, slice.range.start, count)));
         self.result.origins = kept.clone().filter(|_| finish.keeps_identity());
         self.each_batch(count as u32, |pass, range| {
             let origin = Origin { kept: kept.clone(), ..Origin::unknown(range.start) };
-            let FinishedGroups { mut groups, faults } =
-                finish.finish(groups, range.start as usize..range.end as usize, origin);
-            if !faults.is_empty() {
-                pass.reject(0, &groups, &faults);
-                let mut failed = faults.iter().map(|fault| fault.row).peekable();
-                let good = (0..groups.rows).filter(|row| failed.next_if_eq(row).is_none());
-                groups = groups.take(&good.map(|row| row as u32).collect::<Vec<_>>());
-            }
-            let done = finish.results(&groups);
-            pass.result.counts[0].rows_out += done.batch.rows as u64;
-            pass.reject(0, &groups, &done.faults);
-            pass.give(0, 0, done.batch);
+            pass.make_batch(0, finish, groups, range, origin);
         });
+    }
+
+    /// Makes rows of some groups and hands them on.
+    fn make_batch(
+        &mut self,
+        at: usize,
+        finish: &Finish<'p>,
+        groups: GroupsOf<'_, 'p>,
+        range: Range<u32>,
+        origin: Origin,
+    ) {
+        let range = range.start as usize..range.end as usize;
+        let FinishedGroups { mut groups, faults } = finish.finish(groups, range, origin);
+        if !faults.is_empty() {
+            self.reject(at, &groups, &faults);
+            let mut failed = faults.iter().map(|fault| fault.row).peekable();
+            let good = (0..groups.rows).filter(|row| failed.next_if_eq(row).is_none());
+            groups = groups.take(&good.map(|row| row as u32).collect::<Vec<_>>());
+        }
+        let done = finish.results(&groups);
+        self.result.counts[at].rows_out += done.batch.rows as u64;
+        self.reject(at, &groups, &done.faults);
+        self.give(at, 0, done.batch);
+    }
+
+    /// Adds rows to the groups that a streaming aggregate has of the block.
+    fn group(&mut self, at: usize, stream: &Stream<'p>, number: usize, batch: &Batch) {
+        let admitted = stream.add(batch, &mut self.stretches[number]);
+        self.result.counts[at].filtered += admitted.filtered as u64;
+        self.reject(at, batch, &admitted.faults);
+    }
+
+    /// Makes rows of the groups that have ended in the block, one streaming aggregate after the other: each stands in
+    /// front of those that it has rows for.
+    fn end_groups(&mut self) {
+        let tree = self.tree;
+        for (number, &at) in tree.streams.iter().enumerate() {
+            let Action::Stream(stream, _) = &tree.nodes[at].action else { unreachable!("it is a streaming aggregate") };
+            let own = self.stretches[number].take();
+            // Behind the last block groups end one behind the other, as their aggregates do.
+            let end = matches!(self.unit, Unit::End { .. }).then_some(number as u32);
+            match stream.end(self.unit.index(), own, end) {
+                Ok(ended) => ended.iter().for_each(|ended| self.make_ended(at, stream, ended)),
+                Err(failure) => self.stop(u32::MAX, at, || failure),
+            }
+            self.lap(at);
+        }
+    }
+
+    fn make_ended(&mut self, at: usize, stream: &Stream<'p>, ended: &Ended) {
+        let groups = GroupsOf::Stretch(&ended.groups, ended.range.start);
+        let count = ended.range.len() as u32;
+        let mut start = 0;
+        while start < count {
+            let end = count.min(start.saturating_add(self.tree.batch_size));
+            let origin = Origin { kept: Some(Arc::clone(&ended.origins)), ..Origin::unknown(start) };
+            self.make_batch(at, stream.finish(), groups, start..end, origin);
+            self.lap(at);
+            self.work_off();
+            start = end;
+        }
     }
 
     /// Writes rows that are what the sinks below write.
@@ -280,6 +339,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             Action::Route(route) => self.route(at, route, &batch),
             Action::Merge(maps) => self.merge(at, &maps[input], batch),
             Action::Join(map, join) => self.result.handed[*join].push(map.apply(batch)),
+            Action::Stream(stream, number) => self.group(at, stream, *number, &batch),
             Action::Through => self.pass_on(at, batch),
             Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), (input, slot + input), &batch),
             Action::Sink(encoder, sink) => self.encode(at, encoder, *sink, &batch),
@@ -304,13 +364,13 @@ impl<'a, 'p> Pass<'a, 'p> {
                 let (tree, bytes) = (self.tree, self.result.collected[slot].chunk.bytes.len());
                 // Said at once: the block might go on to make more than the machine can hold.
                 if let Some(failure) = BufferContext::block_does_not_fit(tree.nodes[at].operator, bytes, tree.limit) {
-                    self.stop(batch.origin.positions.at(batch.rows - 1), at, || failure);
+                    self.stop(batch.origin.position(batch.rows - 1), at, || failure);
                 }
             }
             Err(CollectError::Unwritable(error)) => self.unwritable(at, batch, &error),
             Err(CollectError::Data(row, failure)) => {
                 let sources = self.sources;
-                let position = batch.origin.positions.at(row);
+                let position = batch.origin.position(row);
                 self.stop(position, at, || fault_text::with_place(sources, batch, row, failure));
             }
         }
@@ -350,6 +410,10 @@ impl<'a, 'p> Pass<'a, 'p> {
             self.result.ok += rows as u64;
             return;
         }
+        if origin.is_made() {
+            self.result.made.extend((0..rows).map(|row| (origin.source_of(row), origin.source_row(row))));
+            return;
+        }
         for row in 0..rows {
             let position = origin.positions.at(row);
             self.result.written[(position / 64) as usize] |= 1 << (position % 64);
@@ -385,10 +449,10 @@ impl<'a, 'p> Pass<'a, 'p> {
         let (tree, sources) = (self.tree, self.sources);
         let node = &tree.nodes[at];
         for fault in faults {
-            let position = batch.origin.positions.at(fault.row);
+            let position = batch.origin.position(fault.row);
             let text = FaultText { sources, node, batch, fault };
             if !tree.plan.dead_letters.continue_on_error {
-                let failure = self.is_first(position, at).then(|| text.failure(self.line(position)));
+                let failure = self.is_first(position, at).then(|| text.failure(self.line(&batch.origin, position)));
                 failure.into_iter().for_each(|failure| self.first = Some((position, at, failure)));
             } else {
                 self.dead_letter(at, batch, &text);
@@ -396,35 +460,37 @@ impl<'a, 'p> Pass<'a, 'p> {
         }
     }
 
-    fn dead_letter(&mut self, at: usize, batch: &Batch, text: &FaultText<'_>) {
+    fn dead_letter(&mut self, at: usize, batch: &Batch, text: &FaultText<'_, '_>) {
         let (origin, row) = (&batch.origin, text.fault.row);
-        let position = origin.positions.at(row);
+        let position = origin.position(row);
         let letter_row = LetterRow { source: origin.source_of(row), source_row: origin.source_row(row) };
         let node = &self.tree.nodes[at];
         let shape = &node.letters[letter_row.source as usize];
         if shape.file.is_none() {
             return self.result.letters.count(position, at, letter_row);
         }
-        let cells = shape.row_cells(batch, row, || self.decode_again(position));
+        let cells = shape.row_cells(batch, row, || self.decode_again(origin, position));
         let end = self.letters.write(shape, &text.trigger(), &cells);
         self.result.letters.add(position, at, letter_row, end);
     }
 
     /// The source columns of a record that is still at hand as text: those that were not kept, too.
-    fn decode_again(&self, position: u32) -> Vec<Option<Column>> {
+    fn decode_again(&self, origin: &Origin, position: u32) -> Vec<Option<Column>> {
         match self.unit {
-            Unit::Text { source, ticket, block, index } => {
+            Unit::Text { source, ticket, block, index } if !origin.is_made() => {
                 ticket.decoder.decode_all(source.spec, block, index, position..position + 1)
             }
-            Unit::Resting { .. } | Unit::Mixed(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
     /// The line that a record begins in, while its text is at hand.
-    fn line(&self, position: u32) -> Option<u64> {
+    fn line(&self, origin: &Origin, position: u32) -> Option<u64> {
         match self.unit {
-            Unit::Text { ticket, block, index, .. } => Some(ticket.decoder.decoder.raw(block, index, position).line),
-            Unit::Resting { .. } | Unit::Mixed(_) => None,
+            Unit::Text { ticket, block, index, .. } if !origin.is_made() => {
+                Some(ticket.decoder.decoder.raw(block, index, position).line)
+            }
+            _ => None,
         }
     }
 
@@ -446,7 +512,7 @@ impl<'a, 'p> Pass<'a, 'p> {
     }
 
     fn unwritable(&mut self, at: usize, batch: &Batch, error: &EncodeError) {
-        let position = batch.origin.positions.at(error.row);
+        let position = batch.origin.position(error.row);
         let (sources, node) = (self.sources, &self.tree.nodes[at]);
         let sink = fault_text::writing_sink(self.tree.plan, node.id);
         self.stop(position, at, || fault_text::unwritable(sources, sink, batch, error));

@@ -38,6 +38,11 @@ pub(crate) enum Unit<'a, 'p> {
     },
     /// Rows out of several batches.
     Mixed(&'a Mixed),
+    /// No rows: what comes behind the last block of a segment, where groups are open until then.
+    End {
+        /// Its number in the segment, from 0.
+        index: u64,
+    },
 }
 
 /// Where the rows of a unit are.
@@ -88,12 +93,23 @@ impl Mixed {
 }
 
 impl Unit<'_, '_> {
+    /// Its number in the segment, from 0.
+    pub fn index(&self) -> u64 {
+        match self {
+            Unit::Text { ticket, .. } => ticket.index,
+            Unit::Resting { slice, .. } => slice.index,
+            Unit::Mixed(mixed) => mixed.index,
+            Unit::End { index } => *index,
+        }
+    }
+
     /// How many rows it has.
     pub fn rows(&self) -> usize {
         match self {
             Unit::Text { block, .. } => block.records as usize,
             Unit::Resting { slice, .. } => (slice.range.end - slice.range.start) as usize,
             Unit::Mixed(mixed) => mixed.picks.len(),
+            Unit::End { .. } => 0,
         }
     }
 }

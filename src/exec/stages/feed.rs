@@ -52,6 +52,8 @@ pub(super) enum Task {
     Read(Slice, Vec<Lost>),
     /// Rows that were taken in turn.
     Mixed(Mixed),
+    /// No rows: what comes behind the last block, of this number.
+    End(u64),
 }
 
 impl Task {
@@ -61,6 +63,7 @@ impl Task {
             Task::Text(ticket) => ticket.index,
             Task::Rows(slice) | Task::Read(slice, _) => slice.index,
             Task::Mixed(mixed) => mixed.index,
+            Task::End(index) => *index,
         }
     }
 }

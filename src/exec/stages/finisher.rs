@@ -210,8 +210,12 @@ impl<'a, 'p> Finisher<'a, 'p> {
         let origins = result.origins.take();
         let Some(written) = &mut self.ends.written else {
             result.ok += result.written.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+            result.made.sort_unstable();
+            result.made.dedup();
+            result.ok += result.made.len() as u64;
             return;
         };
+        result.made.iter().for_each(|(maker, number)| written.add(*maker, *number));
         let positions = result.written.iter().enumerate().flat_map(|(word, bits)| {
             let bits = *bits;
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)

@@ -2,8 +2,9 @@
 //!
 //! A worker takes the next block of a segment and carries it through the whole tree. Results go onto the board in block
 //! order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At most two
-//! blocks a worker are on their way. Nothing a block comes to depends on another block, so output never depends on how
-//! threads meet.
+//! blocks a worker are on their way. Nothing a block comes to depends on another block, but for the group of a streaming
+//! aggregate that goes on from block to block and is handed on in block order (`exec::operators::aggregate`). So
+//! output never depends on how threads meet.
 //!
 //! As a rule a stage has one segment. Where an interleaving merge takes rows in turn, the segments that bring them go on
 //! side by side, a few blocks at a time, and the rows that it took are the blocks of its own segment. Of several failures
@@ -58,7 +59,14 @@ pub(crate) struct Segment<'a, 'p> {
 struct Running<'a, 'p> {
     tree: &'a Tree<'p>,
     head: Head<'a, 'p>,
-    feed: Mutex<Feed<'a, 'p>>,
+    supply: Mutex<Supply<'a, 'p>>,
+}
+
+/// What there is to do for a segment.
+struct Supply<'a, 'p> {
+    feed: Feed<'a, 'p>,
+    /// Whether groups are to be ended behind the last block.
+    has_end: bool,
 }
 
 /// What a worker uses again for each block.
@@ -121,7 +129,22 @@ impl<'a, 'p> Running<'a, 'p> {
             Head::Buffer(full, _) => Feed::of_buffer(full, block_size),
             Head::Merge(_) => Feed::Turns,
         };
-        Self { tree, head, feed: Mutex::new(feed) }
+        Self { tree, head, supply: Mutex::new(Supply { feed, has_end: !tree.streams.is_empty() }) }
+    }
+}
+
+impl Supply<'_, '_> {
+    /// The next block, as [`Feed::next`] gives it; behind the last one what ends groups, if there may be some.
+    fn next(&mut self, desk: &mut Desk) -> Result<Option<Task>, Failure> {
+        let index = self.feed.next_index();
+        let task = self.feed.next(&mut desk.block, &mut desk.chunk)?;
+        Ok(task.or_else(|| std::mem::take(&mut self.has_end).then_some(Task::End(index))))
+    }
+
+    /// Ends it early.
+    fn close(&mut self) {
+        self.feed.close();
+        self.has_end = false;
     }
 }
 
@@ -145,14 +168,14 @@ impl<'p> Stage<'_, 'p> {
         let task = match job.mixed.take() {
             Some(mixed) => Task::Mixed(mixed),
             None => {
-                let mut feed = lock(&segment.feed);
-                let number = feed.next_index();
-                match contained(|| feed.next(&mut desk.block, &mut desk.chunk)) {
+                let mut supply = lock(&segment.supply);
+                let number = supply.feed.next_index();
+                match contained(|| supply.next(desk)) {
                     Ok(Some(task)) => task,
                     Ok(None) => return None,
                     Err(failure) => {
                         // The failure takes the number of the block that it keeps from being made.
-                        feed.close();
+                        supply.close();
                         job.result.fail(failure);
                         return Some(number);
                     }
@@ -166,6 +189,7 @@ impl<'p> Stage<'_, 'p> {
         if let Err(failure) = passed {
             job.result.fail(failure);
         }
+        segment.tree.leave(task.index());
         Some(task.index())
     }
 
@@ -187,6 +211,7 @@ impl<'p> Stage<'_, 'p> {
                 Unit::Resting { rows: Resting::Groups(groups.as_ref()), codec, slice }
             }
             (Task::Mixed(mixed), Head::Merge(_)) => Unit::Mixed(mixed),
+            (Task::End(index), _) => Unit::End { index: *index },
             _ => unreachable!("the feed is the head's"),
         };
         Pass::run(segment.tree, self.sources, unit, result, (places, clock));

@@ -33,12 +33,8 @@ pub fn choose_strategies(mut plan: PhysicalPlan) -> PhysicalPlan {
 
 fn streams(aggregate: &AggregateOperator, order: &Order) -> bool {
     let aggregation = &aggregate.aggregation;
-    let is_wanted = match aggregation.strategy {
-        AggregateStrategy::Hash => false,
-        AggregateStrategy::Streaming => true,
-        // The one group of a whole input ends with it.
-        AggregateStrategy::Auto => aggregation.key > 0,
-    };
+    // The one group of a whole input ends with it: there is nothing to be handed on before.
+    let is_wanted = aggregation.strategy != AggregateStrategy::Hash && aggregation.key > 0;
     is_wanted && covers(&order.keys, aggregation) && aggregate.input.keys().next().is_none()
 }
 

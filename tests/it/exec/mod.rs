@@ -19,5 +19,6 @@ mod resident;
 mod rest;
 mod sorter;
 mod spill;
+mod streaming;
 mod summary;
 mod turns;

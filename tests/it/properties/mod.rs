@@ -3,6 +3,7 @@
 mod buffers;
 mod distinct;
 mod spilling;
+mod streaming;
 
 use clinker::exec::NodeReport;
 use clinker::exec::spill::Volume;

@@ -5,23 +5,28 @@ use std::sync::Arc;
 use crate::analysis::hir::{Aggregation, ExprKind};
 use crate::diagnostics::Span;
 use crate::exec::batch::{Batch, Bitmap, Column, Origin};
-use crate::exec::eval;
+use crate::exec::eval::{self, Constants};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::keys::{KeyHasher, Keys, NoKey};
 use crate::exec::rest::Chunk;
 use crate::plan::physical::ColumnSet;
 
-use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
+use super::super::buffer::{Admitted, CollectError, Collected, Collector};
 use super::layout::GroupLayout;
 
 /// The side that workers share.
 pub(super) struct AggregateCollector<'p> {
+    rows: RowProgram<'p>,
+    hasher: KeyHasher,
+}
+
+/// Makes rows ready to be grouped. Shared by all workers.
+pub(super) struct RowProgram<'p> {
     aggregation: &'p Aggregation,
     /// The node.
     span: Span,
     layout: Arc<GroupLayout>,
-    rows: eval::Transform,
-    hasher: KeyHasher,
+    program: eval::Transform,
 }
 
 /// What a block gives: one entry a batch.
@@ -31,6 +36,7 @@ pub(super) type Part = Vec<Piece>;
 pub(super) struct Piece {
     pub rows: usize,
     pub keys: Keys,
+    /// The hashes of the keys, where a table is asked for them.
     pub hashes: Vec<u64>,
     /// What the key doesn't tell, encoded.
     pub firsts: Chunk,
@@ -40,20 +46,36 @@ pub(super) struct Piece {
 }
 
 impl<'p> AggregateCollector<'p> {
-    pub fn new(aggregation: &'p Aggregation, layout: Arc<GroupLayout>, context: &BufferContext<'p>) -> Self {
-        let stored = ColumnSet::all(aggregation.grouped.columns.len());
-        let rows = eval::Transform::new(&aggregation.rows, &stored, Arc::clone(&context.constants));
-        Self { aggregation, span: context.operator.span, layout, rows, hasher: KeyHasher::default() }
+    pub fn new(rows: RowProgram<'p>) -> Self {
+        Self { rows, hasher: KeyHasher::default() }
     }
 }
 
 impl Collector for AggregateCollector<'_> {
     fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
-        let done = self.rows.run(batch);
+        let (piece, admitted) = self.rows.run(batch);
+        if let Some(piece) = piece {
+            out.without_rows = true;
+            out.part::<Part>().push(Piece { hashes: self.hasher.hash(&piece.keys), ..piece });
+        }
+        Ok(admitted)
+    }
+}
+
+impl<'p> RowProgram<'p> {
+    /// Prepares the program over the rows of an aggregate, whose node stands at `span`.
+    pub fn new(aggregation: &'p Aggregation, span: Span, layout: Arc<GroupLayout>, constants: Arc<Constants>) -> Self {
+        let stored = ColumnSet::all(aggregation.grouped.columns.len());
+        Self { aggregation, span, layout, program: eval::Transform::new(&aggregation.rows, &stored, constants) }
+    }
+
+    /// The rows of a batch that are to be grouped, if there are some, and what became of the others.
+    pub fn run(&self, batch: &Batch) -> (Option<Piece>, Admitted) {
+        let done = self.program.run(batch);
         let mut faults = done.faults;
         let (keys, refused) = self.keys(&done.batch);
-        if refused.is_empty() {
-            self.add(&done.batch, keys, out);
+        let piece = if refused.is_empty() {
+            self.piece(&done.batch, keys)
         } else {
             let row_of = |row: usize| done.kept.as_ref().map_or(row, |kept| kept[row] as usize);
             faults.extend(refused.iter().map(|refused| self.without_key(refused, row_of(refused.row))));
@@ -61,13 +83,11 @@ impl Collector for AggregateCollector<'_> {
             let mut refused = refused.iter().map(|refused| refused.row as u32).peekable();
             let good: Vec<u32> = (0..done.batch.rows as u32).filter(|row| refused.next_if_eq(row).is_none()).collect();
             let good = done.batch.take(&good);
-            self.add(&good, self.keys(&good).0, out);
-        }
-        Ok(Admitted { filtered: done.filtered, faults })
+            self.piece(&good, self.keys(&good).0)
+        };
+        (piece, Admitted { filtered: done.filtered, faults })
     }
-}
 
-impl AggregateCollector<'_> {
     /// The key of each row of a batch that the program over rows gave.
     fn keys(&self, grouped: &Batch) -> (Keys, Vec<NoKey>) {
         let key = grouped.columns[..self.aggregation.key].iter();
@@ -75,21 +95,14 @@ impl AggregateCollector<'_> {
         Keys::encode(&columns, &Bitmap::new_set(grouped.rows))
     }
 
-    fn add(&self, grouped: &Batch, keys: Keys, out: &mut Collected) {
+    fn piece(&self, grouped: &Batch, keys: Keys) -> Option<Piece> {
         if grouped.rows == 0 {
-            return;
+            return None;
         }
         let mut firsts = Chunk::default();
         self.layout.encode_firsts(grouped, &mut firsts);
-        out.without_rows = true;
-        out.part::<Part>().push(Piece {
-            rows: grouped.rows,
-            hashes: self.hasher.hash(&keys),
-            keys,
-            firsts,
-            origin: grouped.origin.clone(),
-            arguments: self.arguments(grouped),
-        });
+        let (origin, arguments) = (grouped.origin.clone(), self.arguments(grouped));
+        Some(Piece { rows: grouped.rows, keys, hashes: Vec::new(), firsts, origin, arguments })
     }
 
     fn arguments(&self, grouped: &Batch) -> Vec<Vec<Column>> {

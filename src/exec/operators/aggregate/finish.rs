@@ -13,6 +13,7 @@ use crate::plan::physical::AggregateOperator;
 use super::super::operands::reads_column;
 use super::held::Held;
 use super::layout::{GroupLayout, Record, accumulators};
+use super::stretch::Stretch;
 
 /// Makes rows of groups. Shared by all workers.
 pub(crate) struct Finish<'p> {
@@ -34,6 +35,8 @@ pub(crate) enum GroupsOf<'a, 'p> {
     Held(&'a Held<'p>, u32),
     /// Read from disk.
     Records(&'a [&'a [u8]]),
+    /// Those of a stretch, from a number on.
+    Stretch(&'a Stretch, u32),
 }
 
 /// What groups came to.
@@ -68,22 +71,26 @@ impl<'p> Finish<'p> {
         }
     }
 
-    /// Where the rows of some groups come from, the first of which is number `first`; `None` if that can't matter.
-    pub fn origins(&self, groups: GroupsOf<'_, '_>, first: u64, count: usize) -> Option<Arc<KeptOrigins>> {
-        if !self.keeps_identity && !self.layout.names_rows {
-            return None;
-        }
+    /// Whether it matters where the rows of groups come from.
+    pub fn has_origins(&self) -> bool {
+        self.keeps_identity || self.layout.names_rows
+    }
+
+    /// Where the rows of some groups come from, the first of which is number `first`.
+    pub fn origins(&self, groups: GroupsOf<'_, '_>, first: u64, count: usize) -> KeptOrigins {
         let file_rows = match groups {
             _ if !self.layout.names_rows => vec![0; count],
             GroupsOf::Held(held, start) => held.first_rows(start..start + count as u32).to_vec(),
+            GroupsOf::Stretch(stretch, start) => stretch.first_rows(start..start + count as u32).to_vec(),
             GroupsOf::Records(records) => records.iter().map(|record| self.record(record).1.first_row).collect(),
         };
-        Some(Arc::new(KeptOrigins {
+        KeptOrigins {
             sources: vec![self.maker; count],
             files: vec![0; count],
             file_rows,
             source_rows: (first + 1..).take(count).collect(),
-        }))
+            ends: Vec::new(),
+        }
     }
 
     /// Whether something below has to tell its rows apart.
@@ -94,20 +101,22 @@ impl<'p> Finish<'p> {
     /// What some of these groups come to.
     pub fn finish(&self, groups: GroupsOf<'_, '_>, range: Range<usize>, origin: Origin) -> FinishedGroups {
         let rows = range.len();
-        let (mut columns, finished, faults) = match groups {
+        let within = |start: u32| start + range.start as u32..start + range.end as u32;
+        let (mut columns, finished, first) = match groups {
             GroupsOf::Held(held, start) => {
-                let groups = start + range.start as u32..start + range.end as u32;
-                let columns = self.layout.key_columns(held.keys(groups.clone()), held.firsts(groups.clone()));
-                let finished = held.finish(groups.clone());
-                let faults = self.faults(&finished, groups.start);
-                (columns, finished, faults)
+                let (keys, firsts) = (held.keys(within(start)), held.firsts(within(start)));
+                (self.layout.key_columns(keys, firsts), held.finish(within(start)), within(start).start)
+            }
+            GroupsOf::Stretch(stretch, start) => {
+                let (keys, firsts) = (stretch.keys(within(start)), stretch.firsts(within(start)));
+                (self.layout.key_columns(keys, firsts), stretch.finish(within(start)), within(start).start)
             }
             GroupsOf::Records(records) => {
                 let (columns, finished) = self.of_records(&records[range]);
-                let faults = self.faults(&finished, 0);
-                (columns, finished, faults)
+                (columns, finished, 0)
             }
         };
+        let faults = self.faults(&finished, first);
         columns.extend(finished.into_iter().map(|finished| Some(finished.column)));
         FinishedGroups { groups: Batch { rows, columns, carried: Carried::default(), origin }, faults }
     }

@@ -15,16 +15,20 @@ mod finish;
 mod held;
 mod layout;
 mod merge;
+mod stream;
+mod stretch;
 
 pub(crate) use finish::{Finish, FinishedGroups, GroupsOf};
 pub(crate) use held::Held;
+pub(crate) use stream::{Ended, Stream};
+pub(crate) use stretch::Stretch;
 
 use std::sync::Arc;
 
 use crate::plan::physical::AggregateOperator;
 
 use super::buffer::{Buffer, BufferContext, Collector};
-use collect::AggregateCollector;
+use collect::{AggregateCollector, RowProgram};
 use fill::Groups;
 use layout::GroupLayout;
 
@@ -35,6 +39,8 @@ pub(super) fn new<'p>(
     names_rows: bool,
 ) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
     let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
-    let collector = AggregateCollector::new(&spec.aggregation, Arc::clone(&layout), context);
+    let constants = Arc::clone(&context.constants);
+    let rows = RowProgram::new(&spec.aggregation, context.operator.span, Arc::clone(&layout), constants);
+    let collector = AggregateCollector::new(rows);
     (Arc::new(collector), Box::new(Groups::new(spec, layout, context)))
 }

@@ -1,0 +1,197 @@
+//! Makes one row of each group where the rows of a group come side by side: one group is held at a time.
+//!
+//! A worker groups the rows of its block on its own. Only the first and the last group of a block can go on in its
+//! neighbours: a block takes the group that is open behind the block before, adds its first group to it if that has the
+//! same key, and hands its own last group on before it makes rows of those that have ended. Behind the last block comes a
+//! unit without rows, in which the group that is still open ends.
+//!
+//! A group ends with the row that begins the next one. Where that stands, and not where a block ends, decides which of
+//! several failures is the first.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::exec::Failure;
+use crate::exec::batch::{Batch, KeptOrigins};
+use crate::exec::eval::Constants;
+use crate::exec::memory::{Arbitrator, Charge, Exceeded};
+use crate::plan::physical::{AggregateOperator, Operator};
+
+use super::super::buffer::Admitted;
+use super::super::relay::Relay;
+use super::collect::RowProgram;
+use super::fill::does_not_fit;
+use super::finish::{Finish, GroupsOf};
+use super::layout::GroupLayout;
+use super::stretch::Stretch;
+
+/// An aggregate that streams. Shared by all workers.
+pub(crate) struct Stream<'p> {
+    spec: &'p AggregateOperator,
+    operator: &'p Operator,
+    rows: RowProgram<'p>,
+    finish: Finish<'p>,
+    relay: Relay<Open<'p>>,
+}
+
+/// What a block hands on.
+struct Open<'p> {
+    /// The group that goes on behind it.
+    group: Option<Stretch>,
+    /// What that takes.
+    charge: Charge<'p>,
+    /// How many groups have ended.
+    ended: u64,
+}
+
+/// Some groups that have ended.
+pub(crate) struct Ended {
+    /// They are among these.
+    pub groups: Stretch,
+    /// Which of them.
+    pub range: Range<u32>,
+    /// Where their rows come from.
+    pub origins: Arc<KeptOrigins>,
+}
+
+impl<'p> Stream<'p> {
+    /// Prepares an aggregate. `names_rows` tells whether the number of a group's first row has to be known, `maker` is
+    /// its position among the makers of rows.
+    pub fn new(
+        (spec, operator): (&'p AggregateOperator, &'p Operator),
+        constants: &Arc<Constants>,
+        arbitrator: &'p Arbitrator,
+        names_rows: bool,
+        maker: u32,
+    ) -> Self {
+        let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
+        let charge = Charge::new(arbitrator, spec.group_consumer);
+        Self {
+            spec,
+            operator,
+            rows: RowProgram::new(&spec.aggregation, operator.span, layout, Arc::clone(constants)),
+            finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
+            relay: Relay::new(Open { group: None, charge, ended: 0 }),
+        }
+    }
+
+    /// What makes rows of its groups.
+    pub fn finish(&self) -> &Finish<'p> {
+        &self.finish
+    }
+
+    /// Adds the rows of a batch to the groups of their block.
+    pub fn add(&self, batch: &Batch, groups: &mut Option<Stretch>) -> Admitted {
+        let (piece, admitted) = self.rows.run(batch);
+        if let Some(piece) = piece {
+            groups.get_or_insert_with(|| Stretch::new(&self.spec.aggregation)).add(&piece);
+        }
+        admitted
+    }
+
+    /// Joins the groups of a block with the one that is open in front of it. Gives those that have ended, in order; of the
+    /// last block all, the last of them at position `end`. Waits for the blocks in front.
+    pub fn end(&self, block: u64, own: Option<Stretch>, end: Option<u32>) -> Result<Vec<Ended>, Failure> {
+        let Some(Open { group: mut ahead, mut charge, ended }) = self.relay.take(block) else {
+            // A block in front has failed.
+            return Ok(Vec::new());
+        };
+        let first = self.join(ahead.as_mut(), own.as_ref(), &mut charge)?;
+        let own = own.filter(|own| own.len() > first as usize);
+        let last = match &own {
+            Some(own) => Some(own.last(&self.spec.aggregation)),
+            None => ahead.take(),
+        };
+        let mut endings = Endings { finish: &self.finish, ended, list: Vec::new() };
+        let behind = ended + Endings::count(ahead.as_ref(), own.as_ref(), first);
+        let Some(end) = end else {
+            let held = last.as_ref().map_or(0, Stretch::bytes);
+            resize(&mut charge, held).map_err(|exceeded| self.does_not_fit(last.as_ref(), &exceeded))?;
+            self.relay.hand_on(block, Open { group: last, charge, ended: behind });
+            endings.add(ahead, own, first);
+            return Ok(endings.list);
+        };
+        endings.add(ahead, own, first);
+        if let Some(last) = last {
+            endings.push(last, 0..1, vec![end]);
+        }
+        Ok(endings.list)
+    }
+
+    /// Adds the first group of a block to the one that is open in front of it, if both are the same. Gives the number of
+    /// groups of the block that are done with.
+    fn join(
+        &self,
+        ahead: Option<&mut Stretch>,
+        own: Option<&Stretch>,
+        charge: &mut Charge<'p>,
+    ) -> Result<u32, Failure> {
+        let (Some(ahead), Some(own)) = (ahead, own) else { return Ok(0) };
+        if ahead.key(0) != own.key(0) {
+            return Ok(0);
+        }
+        let appended = ahead.append(own, |bytes| charge.take(bytes));
+        appended.map_err(|exceeded| self.does_not_fit(Some(own), &exceeded))?;
+        Ok(1)
+    }
+
+    fn does_not_fit(&self, group: Option<&Stretch>, exceeded: &Exceeded) -> Failure {
+        does_not_fit(self.spec, self.operator, group.map(|group| group.key(0)).unwrap_or_default(), exceeded)
+    }
+
+    /// Lets the blocks behind a block go on, whatever became of it.
+    pub fn leave(&self, block: u64) {
+        self.relay.leave(block);
+    }
+}
+
+/// Holds just so many bytes.
+fn resize(charge: &mut Charge<'_>, bytes: u64) -> Result<(), Exceeded> {
+    match bytes.checked_sub(charge.held()) {
+        Some(more) => charge.take(more),
+        None => {
+            charge.give_back(charge.held() - bytes);
+            Ok(())
+        }
+    }
+}
+
+/// Collects groups that have ended.
+struct Endings<'a, 'p> {
+    finish: &'a Finish<'p>,
+    /// How many ended before.
+    ended: u64,
+    list: Vec<Ended>,
+}
+
+impl Endings<'_, '_> {
+    /// How many groups [`Self::add`] finds to have ended.
+    fn count(ahead: Option<&Stretch>, own: Option<&Stretch>, first: u32) -> u64 {
+        let own = own.map_or(0, |own| own.len() as u64 - 1 - u64::from(first));
+        u64::from(ahead.is_some()) + own
+    }
+
+    /// Adds the group that was open in front of a block, if it ends there, then those of the block from `first` on, but
+    /// for the last one.
+    fn add(&mut self, ahead: Option<Stretch>, own: Option<Stretch>, first: u32) {
+        let Some(own) = own else { return };
+        if let Some(ahead) = ahead {
+            self.push(ahead, 0..1, vec![own.start(first)]);
+        }
+        let last = own.len() as u32 - 1;
+        let ends = (first..last).map(|group| own.start(group + 1)).collect();
+        self.push(own, first..last, ends);
+    }
+
+    /// Adds some groups, each with the position where it ends.
+    fn push(&mut self, groups: Stretch, range: Range<u32>, ends: Vec<u32>) {
+        let count = range.len();
+        if count == 0 {
+            return;
+        }
+        let of = GroupsOf::Stretch(&groups, range.start);
+        let origins = KeptOrigins { ends, ..self.finish.origins(of, self.ended, count) };
+        self.ended += count as u64;
+        self.list.push(Ended { groups, range, origins: Arc::new(origins) });
+    }
+}

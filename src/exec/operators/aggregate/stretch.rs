@@ -1,0 +1,135 @@
+//! Groups whose rows stand side by side: what a block has of them, or the group that is open between blocks.
+
+use std::ops::Range;
+
+use crate::analysis::hir::Aggregation;
+use crate::exec::aggregate::{Accumulator, Finished};
+use crate::exec::rest::Chunk;
+
+use super::collect::Piece;
+use super::layout::accumulators;
+
+/// Groups in the order of their rows, with their states. A group ends where the next one begins.
+pub(crate) struct Stretch {
+    keys: Chunk,
+    /// What the keys don't tell.
+    firsts: Chunk,
+    /// For each group, the number of its first row.
+    first_rows: Vec<u64>,
+    /// For each group, the position of its first row in the block.
+    starts: Vec<u32>,
+    accumulators: Vec<Accumulator>,
+}
+
+impl Stretch {
+    /// No groups.
+    pub fn new(aggregation: &Aggregation) -> Self {
+        Self {
+            keys: Chunk::default(),
+            firsts: Chunk::default(),
+            first_rows: Vec::new(),
+            starts: Vec::new(),
+            accumulators: accumulators(aggregation),
+        }
+    }
+
+    /// The number of groups.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The key of a group.
+    pub fn key(&self, group: u32) -> &[u8] {
+        self.keys.row(group as usize)
+    }
+
+    /// The keys of some groups.
+    pub fn keys(&self, groups: Range<u32>) -> impl ExactSizeIterator<Item = &[u8]> {
+        groups.map(|group| self.key(group))
+    }
+
+    /// What the keys of some groups don't tell; nothing where they tell all.
+    pub fn firsts(&self, groups: Range<u32>) -> impl Iterator<Item = &[u8]> {
+        let groups = if self.firsts.offsets.is_empty() { 0..0 } else { groups };
+        groups.map(|group| self.firsts.row(group as usize))
+    }
+
+    /// The numbers of the first rows of some groups.
+    pub fn first_rows(&self, groups: Range<u32>) -> &[u64] {
+        &self.first_rows[groups.start as usize..groups.end as usize]
+    }
+
+    /// The position in the block of a group's first row.
+    pub fn start(&self, group: u32) -> u32 {
+        self.starts[group as usize]
+    }
+
+    /// The results of each aggregate for some groups.
+    pub fn finish(&self, groups: Range<u32>) -> Vec<Finished> {
+        self.accumulators.iter().map(|accumulator| accumulator.finish(groups.clone(), None)).collect()
+    }
+
+    /// Adds rows that stand behind all others.
+    pub(super) fn add(&mut self, piece: &Piece) {
+        let mut groups = Vec::with_capacity(piece.rows);
+        for row in 0..piece.rows {
+            let key = piece.keys.key(row);
+            if self.len() == 0 || self.key(self.len() as u32 - 1) != key {
+                self.begin(piece, row);
+            }
+            groups.push(self.len() as u32 - 1);
+        }
+        for (accumulator, args) in self.accumulators.iter_mut().zip(&piece.arguments) {
+            accumulator.update(&groups, self.starts.len(), args);
+        }
+    }
+
+    fn begin(&mut self, piece: &Piece, row: usize) {
+        self.keys.push(piece.keys.key(row));
+        if !piece.firsts.offsets.is_empty() {
+            self.firsts.push(piece.firsts.row(row));
+        }
+        self.first_rows.push(if piece.origin.is_known() { piece.origin.file_row(row) } else { 0 });
+        self.starts.push(piece.origin.position(row));
+    }
+
+    /// The last group on its own.
+    pub(super) fn last(&self, aggregation: &Aggregation) -> Self {
+        let (group, mut last) = (self.len() as u32 - 1, Self::new(aggregation));
+        last.keys.push(self.key(group));
+        self.firsts(group..group + 1).for_each(|first| last.firsts.push(first));
+        last.first_rows.extend(self.first_rows(group..group + 1));
+        last.starts.push(self.start(group));
+        let mut state = Vec::new();
+        for (from, to) in self.accumulators.iter().zip(&mut last.accumulators) {
+            state.clear();
+            from.encode(group, &mut state);
+            to.grow(1);
+            to.merge(0, &mut state.as_slice());
+        }
+        last
+    }
+
+    /// What it holds, and takes when it is finished, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let states = self.accumulators.iter().map(|accumulator| accumulator.bytes() + accumulator.finish_bound());
+        (self.keys.bytes.len() + self.firsts.bytes.len()) as u64 + states.sum::<u64>()
+    }
+
+    /// Adds the rows of the first group of `behind` to the one group that this is, `reserve` the bytes that this takes
+    /// at most before each aggregate takes them.
+    pub(super) fn append<E>(
+        &mut self,
+        behind: &Stretch,
+        mut reserve: impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut state = Vec::new();
+        for (to, from) in self.accumulators.iter_mut().zip(&behind.accumulators) {
+            state.clear();
+            from.encode(0, &mut state);
+            reserve(to.merge_bound(1, &state).saturating_sub(to.bytes()))?;
+            to.merge(0, &mut state.as_slice());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! Aggregates that stream: one group is held at a time, and one that is too large is named.
+
+use super::lab::Lab;
+use crate::support::assert_snapshot;
+
+const PIPELINE: &str = r#"
+pipeline: { name: streaming }
+nodes:
+  - type: source
+    name: rows
+    config:
+      type: csv
+      path: rows.csv
+      sort_order: [k]
+      schema: [ { name: k, type: string }, { name: n, type: int }, { name: text, type: string } ]
+  - type: aggregate
+    name: per_key
+    input: rows
+    config:
+      group_by: [k]
+      strategy: streaming
+      cxl: |
+        emit rows = count(*)
+        emit total = sum(n)
+        emit texts = collect(text).join(" ").length()
+  - { type: sink, name: out, input: per_key, config: { type: csv, path: out.csv } }
+  - { type: sink, name: again, input: per_key, config: { type: csv, path: again.csv } }
+"#;
+
+/// Rows of some groups: for each, how many rows it has.
+fn lab(groups: &[(&str, usize)]) -> Lab {
+    let row = |k: &str, n: usize| format!("{k},{n},the text of row {n}\n");
+    let rows = groups.iter().flat_map(|(k, count)| (0..*count).map(move |n| row(k, n)));
+    let mut lab = Lab::new(&[("rows.csv", &("k,n,text\n".to_string() + &rows.collect::<String>()))]);
+    (lab.options.threads, lab.options.block_size) = (2, 2000);
+    lab
+}
+
+fn expected(groups: &[(&str, usize)]) -> String {
+    groups.iter().fold("k,rows,total,texts\n".to_string(), |text, (k, count)| {
+        let lengths: usize = (0..*count).map(|n| format!("the text of row {n} ").len()).sum();
+        text + &format!("{k},{count},{},{}\n", (0..*count).sum::<usize>(), lengths.saturating_sub(1))
+    })
+}
+
+#[test]
+fn groups_of_any_size_come_out_whole() {
+    let cases: [&[(&str, usize)]; 5] = [
+        &[],
+        &[("a", 1)],
+        &[("a", 5000)],
+        &[("a", 1), ("b", 3000), ("c", 1), ("d", 2000), ("e", 1)],
+        &[("a", 40), ("b", 1), ("c", 1), ("d", 70), ("e", 300), ("f", 2)],
+    ];
+    for groups in cases {
+        let lab = lab(groups);
+        let report = lab.run(PIPELINE).expect("it completes");
+        assert_eq!(lab.read("out.csv"), expected(groups));
+        assert_eq!(lab.read("again.csv"), expected(groups));
+        let rows = groups.iter().map(|(_, count)| *count as u64).sum::<u64>();
+        let count = groups.len() as u64;
+        assert_eq!((report.total, report.ok, report.written), (rows, count, 2 * count));
+        let node = &report.nodes[2];
+        assert_eq!((node.label.as_str(), node.rows_in, node.rows_out), ("aggregation.per_key", rows, count));
+    }
+}
+
+#[test]
+fn only_the_group_in_hand_is_held() {
+    let names: Vec<String> = (0..400).map(|group| format!("group {group:03}")).collect();
+    let groups: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 30)).collect();
+    let lab = lab(&groups);
+    let report = lab.run(PIPELINE).expect("it completes");
+    assert_eq!(lab.read("out.csv"), expected(&groups));
+    // The rows take some 400 KB.
+    assert!((1..40_000).contains(&report.peak_reserved), "{} bytes", report.peak_reserved);
+}
+
+#[test]
+fn a_group_that_does_not_fit_is_named() {
+    let groups = [("small", 100), ("the large one", 20_000), ("very small", 1)];
+    let mut lab = lab(&groups);
+    lab.memory_limit = Some(256 << 10);
+    assert_snapshot("exec/streaming_does_not_fit", &lab.failure(PIPELINE));
+    assert_eq!(lab.names(), ["rows.csv"]);
+    lab.memory_limit = Some(8 << 20);
+    lab.run(PIPELINE).expect("it completes");
+    assert_eq!(lab.read("out.csv"), expected(&groups));
+}
