@@ -35,7 +35,7 @@ fn what_is_resident_stays_close_to_the_limit() {
         text
     });
     let lab = Lab::new(&[("in.csv", &text)]);
-    for threads in [2, 8, 24] {
+    for threads in [2, 8, 16] {
         let (streaming, sorting) = (peak(&lab, STREAMS, threads), peak(&lab, SORTS, threads));
         assert!(streaming < 32.0 && sorting < 48.0, "{threads} threads: {streaming}M, and {sorting}M with a sort");
     }

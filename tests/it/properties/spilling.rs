@@ -115,7 +115,7 @@ proptest! {
         let (expected, spilled) = everything(&files, &keys, (1 << 30, 1, 2048, 1 << 20));
         prop_assert_eq!(spilled, 0);
         let bytes: usize = files.iter().flatten().map(String::len).sum();
-        for limit in [32 << 10, 100 << 10, 400 << 10] {
+        for limit in [48 << 10, 100 << 10, 400 << 10] {
             for how in [(limit, 1, 2048, 1 << 20), (limit, 2, 7, 700), (limit, 7, 2048, 5000), (limit, 2, 1, 40_000)] {
                 let (got, spilled) = everything(&files, &keys, how);
                 prop_assert!(got == expected, "limit, threads, batch, block: {:?}", how);
