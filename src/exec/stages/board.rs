@@ -131,11 +131,9 @@ impl State {
     /// The next block to be started: one as far down as can be, so that rows don't wait; else one of the lane with the
     /// fewest on their way.
     fn next_job(&mut self) -> Option<Job> {
-        let startable = |segment: &usize| self.may_start(*segment);
-        let merges = (0..self.lanes.len()).rev().filter(|segment| self.lanes[*segment].lane.turns.is_some());
-        let drivers = (0..self.lanes.len()).filter(|segment| self.lanes[*segment].lane.turns.is_none());
-        let next = merges.filter(startable).next();
-        let segment = next.or_else(|| drivers.filter(startable).min_by_key(|segment| self.load(*segment)))?;
+        let startable = (0..self.lanes.len()).filter(|segment| self.may_start(*segment));
+        let merge = startable.clone().rfind(|segment| self.lanes[*segment].lane.turns.is_some());
+        let segment = merge.or_else(|| startable.min_by_key(|segment| self.load(*segment)))?;
         let running = &mut self.lanes[segment];
         running.on_the_way += 1;
         let mixed = running.lane.turns.as_mut().and_then(Turns::next);

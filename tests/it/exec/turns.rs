@@ -194,3 +194,66 @@ fn dead_letters_of_a_run_that_stops_don_t_depend_on_chance() {
         assert!(expected.get_or_insert_with(|| text.clone()) == &text, "{threads} threads, blocks of {block_size}");
     }
 }
+
+/// Columns of all kinds, decimals with other places, other undeclared fields in each file, and lists.
+#[test]
+fn columns_of_all_kinds_come_through() {
+    let schema = |places: &str| {
+        format!(
+            "schema: [{{ name: n, type: {{ nullable: int }} }}, {{ name: f, type: {{ nullable: float }} }}, \
+             {{ name: b, type: {{ nullable: bool }} }}, {{ name: d, type: {{ nullable: date }} }}, \
+             {{ name: t, type: {{ nullable: date_time }} }}, \
+             {{ name: m, type: {{ nullable: decimal }}{places} }}, {{ name: s, type: string }}]"
+        )
+    };
+    let source = |name: &str, places: &str| {
+        let schema = schema(places);
+        format!("  - {{ type: source, name: {name}, config: {{ type: csv, path: {name}.csv, {schema} }} }}\n")
+    };
+    let split = |name: &str, input: &str| transform(name, input, r#"emit parts = s.split(" ")"#);
+    let nodes = [
+        source("a", ", scale: 2"),
+        source("b", ", scale: 4"),
+        split("c", "a"),
+        split("d", "b"),
+        merge("m", "c, d", "interleave"),
+        transform("e", "m", "emit parts = parts.length()"),
+        sink("out", "e"),
+    ];
+    let header = "n,f,b,d,t,m,s";
+    let row = |n: usize, m: &str| match n % 4 {
+        0 => ",,,,,,".to_string(),
+        _ => format!(
+            "{n},{}.5,{},2024-02-{:02},2024-02-{:02}T10:00:00,{m},{} of some words that are long",
+            n % 7,
+            n % 3 == 0,
+            n % 28 + 1,
+            n % 28 + 1,
+            "word ".repeat(n % 5).trim_end(),
+        ),
+    };
+    let a: Vec<String> = (0..500).map(|n| row(n, &format!("{n}.25"))).collect();
+    let b: Vec<String> = (0..400).map(|n| row(n + 3, &format!("{n}.1250"))).collect();
+    let parts = |row: &String| match row.split(',').nth(6).expect("a text") {
+        "" => 1,
+        text => text.split(' ').count(),
+    };
+    let written = |row: &String, undeclared: String| format!("{row},{},{undeclared}", parts(row));
+    let inputs = [
+        a.iter().enumerate().map(|(n, row)| written(row, format!("left {n},"))).collect(),
+        b.iter().enumerate().map(|(n, row)| written(row, format!(",right {n}"))).collect(),
+    ];
+    let expected = in_turn(&inputs).replacen("id,v", &format!("{header},parts,left,right"), 1);
+    let file = |rows: &[String], more: &str| {
+        let rows = rows.iter().enumerate().map(|(n, row)| format!("{row},{more} {n}\n"));
+        format!("{header},{more}\n{}", rows.collect::<String>())
+    };
+    for (threads, block_size) in WAYS {
+        for batch_size in [1, 7, 2048] {
+            let mut lab = Lab::new(&[("a.csv", &file(&a, "left")), ("b.csv", &file(&b, "right"))]);
+            (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
+            lab.run(&pipeline(&nodes)).expect("the run completes");
+            assert_eq!(lab.read("out.csv"), expected, "{threads} threads, blocks of {block_size}");
+        }
+    }
+}
