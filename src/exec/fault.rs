@@ -37,6 +37,15 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// All kinds, in order.
+    pub const ALL: [FaultKind; 5] = [
+        FaultKind::TypeError,
+        FaultKind::ValidationFailed,
+        FaultKind::GroupFailed,
+        FaultKind::Conflict,
+        FaultKind::NoKey,
+    ];
+
     /// The category that the dead-letter file shows.
     pub fn category(self) -> &'static str {
         match self {

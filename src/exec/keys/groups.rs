@@ -54,6 +54,11 @@ impl<'p> GroupTable<'p> {
         self.groups.is_empty()
     }
 
+    /// How many groups there is room for before the table grows.
+    pub fn room(&self) -> usize {
+        self.groups.capacity()
+    }
+
     /// The key of a group.
     pub fn key(&self, group: u32) -> &[u8] {
         self.keys.get(self.groups[group as usize].key)

@@ -114,6 +114,12 @@ pub(crate) trait Buffer<'p>: Send {
     /// made room before, as far as buffers could spill; what still has no room goes to disk at once, or is E310.
     fn take(&mut self, input: usize, collected: &mut Collected) -> Result<(), Failure>;
 
+    /// The most that state which can't go to disk may grow by when so many more rows come, in bytes.
+    fn headroom(&self, rows: usize) -> u64 {
+        let _ = rows;
+        0
+    }
+
     /// How many of its bytes could be put on disk now.
     fn spillable(&self) -> u64 {
         0

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::exec::fault::FaultKind;
+use crate::exec::value::{self, Value};
 
 /// A row of a group that failed.
 #[derive(Clone, Debug)]
@@ -48,9 +49,35 @@ impl Cause {
         format!("correlated with failure in group: {}", self.detail())
     }
 
-    /// What it holds, in bytes.
-    pub fn cost(&self) -> u64 {
-        let texts = [&self.field, &self.value].into_iter().flatten().chain([&self.stage, &self.message]);
-        (size_of::<Self>() + texts.map(String::len).sum::<usize>()) as u64
+    /// It as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let text = |text: &String| Value::String(text.clone());
+        let optional = |field: &Option<String>| field.as_ref().map_or(Value::Null, text);
+        let parts = vec![
+            Value::Int(self.kind as i64),
+            Value::Int(self.row as i64),
+            text(&self.stage),
+            text(&self.message),
+            optional(&self.field),
+            optional(&self.value),
+        ];
+        let mut bytes = Vec::new();
+        value::encode(&Value::Array(parts), &mut bytes);
+        bytes
+    }
+
+    /// What [`Self::to_bytes`] made bytes of.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let Value::Array(parts) = value::decode(bytes) else { unreachable!("`to_bytes` encodes an array") };
+        let int = |at: usize| if let Value::Int(int) = parts[at] { int } else { 0 };
+        let text = |at: usize| if let Value::String(text) = &parts[at] { Some(text.clone()) } else { None };
+        Self {
+            kind: FaultKind::ALL[int(0) as usize],
+            row: int(1) as u64,
+            stage: text(2).unwrap_or_default(),
+            message: text(3).unwrap_or_default(),
+            field: text(4),
+            value: text(5),
+        }
     }
 }

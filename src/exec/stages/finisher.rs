@@ -196,7 +196,9 @@ impl<'a, 'p> Finisher<'a, 'p> {
         for (slot, collected) in self.segments[segment].tree.slots.iter().zip(&mut result.collected) {
             if !collected.is_empty() {
                 let Ends { fillings, arbitrator, .. } = &mut self.ends;
-                make_room(self.segments[segment].tree.plan, fillings, arbitrator, collected.packed.len() as u64)?;
+                let headroom = fillings[&slot.operator].buffer.headroom(collected.chunk.offsets.len());
+                let wanted = collected.packed.len() as u64 + headroom;
+                make_room(self.segments[segment].tree.plan, fillings, arbitrator, wanted)?;
                 let filling = fillings.get_mut(&slot.operator).expect("a buffer of the stage is being filled");
                 filling.buffer.take(slot.input, collected)?;
                 result.counts[slot.node].busy += clock.lap();
@@ -237,7 +239,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
             totals.letters.resize(totals.letters.len().max(source + 1), 0);
             totals.letters[source] += 1;
         }
-        let LetterBox { files, spool } = &mut self.ends.letters;
+        let Ends { letters: LetterBox { files, spool }, fillings, arbitrator, .. } = &mut self.ends;
         let Some(spool) = spool else {
             // A stage of one segment that a source heads has letters of that source alone.
             let source = source.map(|source| source.position as usize).unwrap_or_default();
@@ -247,6 +249,10 @@ impl<'a, 'p> Finisher<'a, 'p> {
                 None => Ok(()),
             };
         };
+        let wanted: usize = result.letters.up_to(last).map(|letter| letter.text.len()).sum();
+        if wanted > 0 {
+            make_room(tree.plan, fillings, arbitrator, wanted as u64)?;
+        }
         for letter in result.letters.up_to(last) {
             let node = &tree.nodes[letter.node];
             let file = node.letters[letter.row.source as usize].file;

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod distinct;
+mod groups;
 mod spilling;
 mod streaming;
 

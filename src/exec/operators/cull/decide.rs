@@ -154,7 +154,7 @@ impl Culling<'_> {
         let stage = stage(self.operator.node(), &rule);
         let cause = Cause { stage, kind: FaultKind::GroupFailed, field: None, value, message, row: 0 };
         let cause = self.names.in_group(self.store.table.key(group), cause);
-        self.failed.add(&mut self.store, group, LetterRow::NONE, cause)
+        self.failed.add(&mut self.store, group, LetterRow::NONE, &cause)
     }
 
     /// The failure that ends the run.

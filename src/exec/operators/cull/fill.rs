@@ -46,6 +46,10 @@ impl<'p> Buffer<'p> for Culling<'p> {
         self.store.add(std::mem::take(&mut collected.packed), &collected.chunk.offsets, groups, keys)
     }
 
+    fn headroom(&self, rows: usize) -> u64 {
+        self.store.headroom(rows, self.decisions.held())
+    }
+
     fn spillable(&self) -> u64 {
         self.store.spillable()
     }
@@ -91,7 +95,7 @@ impl Culling<'_> {
         for (row, cause) in &batch.failures {
             let group = groups[*row];
             let cause = self.names.in_group(self.store.table.key(group), cause.clone());
-            self.failed.add(&mut self.store, group, LetterRow::NONE, cause)?;
+            self.failed.add(&mut self.store, group, LetterRow::NONE, &cause)?;
         }
         Ok(())
     }

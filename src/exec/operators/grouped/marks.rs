@@ -2,10 +2,8 @@
 //!
 //! A failed group shows its rows as they came in, another one what became of them. So both rest where they differ.
 
-use crate::exec::fault::FaultKind;
 use crate::exec::operators::lost::Cause;
 use crate::exec::rest::Chunk;
-use crate::exec::value::{self, Value};
 
 /// What a row is: its last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,8 +42,7 @@ impl Mark {
 
     /// Adds a row that made its group fail to a chunk.
     pub fn push_failure(row: &[u8], cause: &Cause, chunk: &mut Chunk) {
-        let mut bytes = Vec::new();
-        value::encode(&to_value(cause), &mut bytes);
+        let bytes = cause.to_bytes();
         let length = (bytes.len() as u32).to_le_bytes();
         chunk.push_parts(&[row, &bytes, &length, &[Mark::Failure as u8]]);
     }
@@ -57,37 +54,6 @@ impl Mark {
         }
         let (rest, length) = row[..row.len() - 1].split_last_chunk().expect("a length stands in front of the mark");
         let start = rest.len() - u32::from_le_bytes(*length) as usize;
-        Some(from_value(value::decode(&rest[start..])))
-    }
-}
-
-const KINDS: [FaultKind; 4] =
-    [FaultKind::TypeError, FaultKind::ValidationFailed, FaultKind::GroupFailed, FaultKind::Conflict];
-
-fn to_value(cause: &Cause) -> Value {
-    let text = |text: &String| Value::String(text.clone());
-    let optional = |field: &Option<String>| field.as_ref().map_or(Value::Null, text);
-    let kind = KINDS.iter().position(|kind| *kind == cause.kind).expect("all kinds are listed");
-    Value::Array(vec![
-        Value::Int(kind as i64),
-        Value::Int(cause.row as i64),
-        text(&cause.stage),
-        text(&cause.message),
-        optional(&cause.field),
-        optional(&cause.value),
-    ])
-}
-
-fn from_value(value: Value) -> Cause {
-    let Value::Array(parts) = value else { unreachable!("`to_value` makes an array") };
-    let int = |at: usize| if let Value::Int(int) = parts[at] { int } else { 0 };
-    let text = |at: usize| if let Value::String(text) = &parts[at] { Some(text.clone()) } else { None };
-    Cause {
-        kind: KINDS[int(0) as usize],
-        row: int(1) as u64,
-        stage: text(2).unwrap_or_default(),
-        message: text(3).unwrap_or_default(),
-        field: text(4),
-        value: text(5),
+        Some(Cause::from_bytes(&rest[start..]))
     }
 }

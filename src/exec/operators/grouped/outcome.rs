@@ -35,8 +35,8 @@ impl Outcome<'_> {
 
 /// The groups that failed, and why.
 pub(in crate::exec::operators) struct FailedGroups<'p> {
-    /// For each of them its first trigger.
-    causes: BTreeMap<u32, (LetterRow, Cause)>,
+    /// For each of them its first trigger, and what happened to it: [`Cause`] as bytes.
+    causes: BTreeMap<u32, (LetterRow, Box<[u8]>)>,
     charge: Charge<'p>,
     /// Where rows don't say what happened to them, their first row is the trigger, and this knows where it comes from.
     codec: Option<Arc<Codec>>,
@@ -60,20 +60,21 @@ impl<'p> FailedGroups<'p> {
     }
 
     /// Notes why a group failed: the first reason counts, by row and then as they come.
-    pub fn add(&mut self, store: &mut Store<'p>, group: u32, row: LetterRow, cause: Cause) -> Result<(), Refused> {
+    pub fn add(&mut self, store: &mut Store<'p>, group: u32, row: LetterRow, cause: &Cause) -> Result<(), Refused> {
         if self.causes.get(&group).is_some_and(|(first, _)| *first <= row) {
             return Ok(());
         }
-        // An entry, and its share of the nodes of the tree.
-        let cost = cause.cost() + 2 * size_of::<(u32, (LetterRow, Cause))>() as u64;
-        store.reserve(&mut self.charge, cost)?;
-        self.causes.insert(group, (row, cause));
+        let bytes = cause.to_bytes();
+        // The nodes of the tree are half full at least.
+        let entry = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>();
+        store.reserve(&mut self.charge, (entry + bytes.len()) as u64)?;
+        self.causes.insert(group, (row, bytes.into()));
         Ok(())
     }
 
     /// The first trigger of a failed group, whose first row this is.
     pub fn cause(&self, group: u32, first: &[u8]) -> Arc<Cause> {
-        let mut cause = self.causes[&group].1.clone();
+        let mut cause = Cause::from_bytes(&self.causes[&group].1);
         if let Some(origins) = self.codec.as_ref().and_then(|codec| codec.origins(&[first])) {
             cause.row = origins.file_rows[0];
         }

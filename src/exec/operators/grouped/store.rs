@@ -136,6 +136,15 @@ impl<'p> Store<'p> {
         Ok(())
     }
 
+    /// The most that what is kept for each group may grow by when so many more rows come; `beside` is what its owner
+    /// holds for the groups.
+    pub fn headroom(&self, rows: usize, beside: u64) -> u64 {
+        let groups = self.table.len() + rows;
+        let may_grow = groups > self.table.room() || groups > self.sizes.sizes.capacity();
+        // What grows moves to twice the room, and both are held.
+        if may_grow { 2 * (self.table.held() + self.sizes.charge.held() + beside) } else { 0 }
+    }
+
     /// How many of its bytes could be put on disk now.
     pub fn spillable(&self) -> u64 {
         self.charge.held()

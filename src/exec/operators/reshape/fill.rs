@@ -37,6 +37,10 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
         self.store.add(std::mem::take(&mut collected.packed), &collected.chunk.offsets, groups, keys)
     }
 
+    fn headroom(&self, rows: usize) -> u64 {
+        self.store.headroom(rows, 0)
+    }
+
     fn spillable(&self) -> u64 {
         self.store.spillable()
     }
@@ -70,7 +74,7 @@ impl Reshaping<'_> {
         self.store.number(&batch.keys, &batch.hashes, &mut numbers)?;
         groups.extend(batch.made_of.iter().map(|row| numbers[*row as usize]));
         for (row, letter_row, cause) in &batch.failures {
-            self.failed.add(&mut self.store, numbers[*row as usize], *letter_row, cause.clone())?;
+            self.failed.add(&mut self.store, numbers[*row as usize], *letter_row, cause)?;
         }
         self.folded.iter_mut().zip(&batch.folded).for_each(|(all, count)| *all += count);
         Ok(())
