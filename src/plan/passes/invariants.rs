@@ -8,7 +8,7 @@ use super::{expr, lineage};
 use crate::analysis::hir::{Schema, SinkColumnSource};
 use crate::plan::logical::{self, LogicalPlan, NodeKind, PortRef};
 use crate::plan::physical::{
-    self, ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, TransformOperator,
+    self, ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, TransformOperator,
 };
 
 /// What does not hold, as a clause: `an edge of output.late has 3 columns of 4`.
@@ -266,6 +266,17 @@ fn rest(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     ensure(rest.carries || !carries, || format!("{} drops undeclared fields that are read", operator.label()))
 }
 
+/// The operators of a segment that take rows of its head and hand them on, not rows that they make of them.
+fn taking(plan: &PhysicalPlan, segment: &Segment) -> Vec<OperatorId> {
+    let mut taking = vec![segment.head];
+    for id in segment.operators.iter().filter(|id| !plan.operator(**id).makes_rows()) {
+        if plan.inputs(*id).iter().any(|(producer, _)| taking.contains(producer)) {
+            taking.push(*id);
+        }
+    }
+    taking
+}
+
 /// A buffer or an interleaving merge keeps where its rows come from where that is needed below.
 fn identity(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     let operator = plan.operator(id);
@@ -279,8 +290,8 @@ fn identity(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     ensure(!needed, || format!("{} drops where its rows come from", operator.label()))?;
     let mut segments = plan.stages.iter().flat_map(|stage| &stage.segments);
     let own = segments.find(|segment| segment.head == id);
-    let mut ends = own.into_iter().flat_map(|segment| &segment.operators).map(|below| plan.operator(*below));
-    let asks = ends.find(|below| below.keeps_identity() == Some(true));
+    let mut taking = own.into_iter().flat_map(|segment| taking(plan, segment)).map(|below| plan.operator(below));
+    let asks = taking.find(|below| below.keeps_identity() == Some(true));
     ensure(asks.is_none(), || {
         format!("{} drops where its rows come from, which an operator below it keeps", operator.label())
     })

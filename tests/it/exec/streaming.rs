@@ -1,5 +1,9 @@
 //! Aggregates that stream: one group is held at a time, and one that is too large is named.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clinker::exec::Observer;
+
 use super::lab::Lab;
 use crate::support::assert_snapshot;
 
@@ -86,4 +90,47 @@ fn a_group_that_does_not_fit_is_named() {
     lab.memory_limit = Some(8 << 20);
     lab.run(PIPELINE).expect("it completes");
     assert_eq!(lab.read("out.csv"), expected(&groups));
+}
+
+#[test]
+fn a_row_of_a_group_has_no_file_but_a_number() {
+    let variables = "  - { type: transform, name: from, input: per_key, config: { cxl: \"emit texts = $source.file\\nemit \
+                     total = $source.row\" } }\n  - { type: sink, name: out, input: from, config: { type: csv, path: \
+                     out.csv } }\n";
+    let (nodes, _) = PIPELINE.split_once("  - { type: sink").expect("there are sinks");
+    for strategy in ["streaming", "hash"] {
+        let lab = lab(&[("a", 2), ("b", 500), ("c", 1)]);
+        let pipeline = format!("{}{variables}", nodes.replace("streaming", strategy));
+        lab.run(&pipeline).expect("it completes");
+        let expected = "k,rows,total,texts\na,2,1,<merged>\nb,500,2,<merged>\nc,1,3,<merged>\n";
+        assert_eq!(lab.read("out.csv"), expected, "{strategy}");
+    }
+}
+
+/// Asks the run to stop after some questions.
+struct Impatient(AtomicUsize);
+
+impl Observer for Impatient {
+    fn interrupted(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+}
+
+#[test]
+fn an_interruption_leaves_no_block_waiting() {
+    let groups = [("a", 900), ("b", 1), ("c", 300)];
+    let mut stopped = 0;
+    for patience in (1..120).step_by(3) {
+        let mut lab = lab(&groups);
+        lab.options.threads = 4;
+        match lab.run_observed(PIPELINE, &Impatient(AtomicUsize::new(patience))) {
+            Ok(_) => assert_eq!(lab.read("out.csv"), expected(&groups)),
+            Err(failure) => {
+                stopped += 1;
+                assert_eq!((failure.exit_code, failure.diagnostic), (130, None));
+                assert_eq!(lab.names(), ["rows.csv"], "nothing is left behind");
+            }
+        }
+    }
+    assert!((5..39).contains(&stopped), "{stopped} of 40 were stopped");
 }

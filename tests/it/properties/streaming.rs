@@ -45,7 +45,7 @@ nodes:
         emit greatest = max(price)
         emit notes = collect(note).join("|")
         emit odd = 100 / (count(n) - 2)
-  - { type: transform, name: below, input: per_shop, config: { cxl: "emit inverse = 60 / (rows - 3)" } }
+  - { type: transform, name: below, input: per_shop, config: { cxl: "emit inverse = 60 / (rows - 3)\nemit made = $source.file + $source.name + $source.row.to_string()" } }
   - type: aggregate
     name: per_region
     input: per_shop
