@@ -44,7 +44,7 @@ fn numbered<'p>(room: &Room<'p>, letters: InOrder<'p>) -> Result<(Sorter<'p>, So
         if key[ROLE] != ALONE {
             groups.push(&group_key(&key), &number.to_be_bytes()).map_err(failure)?;
         }
-        numbered.push(&number.to_be_bytes(), &[file.to_be_bytes().as_slice(), text].concat()).map_err(failure)
+        numbered.push_parts(&number.to_be_bytes(), &[&file.to_be_bytes(), text]).map_err(failure)
     })?;
     Ok((numbered, groups))
 }

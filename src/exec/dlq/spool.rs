@@ -98,7 +98,7 @@ impl<'p> Spool<'p> {
         let file = file.map_or(NO_FILE, |file| file as u32);
         let numbers = [file, self.stage, segment as u32].map(u32::to_be_bytes);
         let letters = self.letters.get_or_insert_with(|| self.room.sorter());
-        letters.push(&key(operator, letter), &[numbers.as_flattened(), letter.text].concat()).map_err(failure)
+        letters.push_parts(&key(operator, letter), &[numbers.as_flattened(), letter.text]).map_err(failure)
     }
 
     /// Writes all of them into their files: by source, row and operator. What is lost with a group gets the id of the

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::Record;
 use super::disk::Disk;
 use super::run::{Run, RunReader};
 use super::sorter::Held;
@@ -57,7 +58,7 @@ impl<'p> Merge<'p> {
 
     /// The next record: key and payload. `None` behind the last one.
     #[expect(clippy::should_implement_trait, reason = "a record is lent: an iterator can't do that")]
-    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, Failure> {
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, Failure> {
         if self.held.is_some() {
             return Ok(self.held.as_mut().and_then(Held::next));
         }

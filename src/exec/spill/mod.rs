@@ -28,6 +28,9 @@ use super::Failure;
 use super::memory::{Charge, Exceeded};
 use run::{Run, Written};
 
+/// What was spilled at a time: its key and its payload.
+pub type Record<'a> = (&'a [u8], &'a [u8]);
+
 /// The runs of one structure.
 pub struct Spilled<'p> {
     disk: &'p Disk,

@@ -7,6 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Record;
 use super::disk::{Damage, Disk};
 use super::frame::{self, Header, damaged};
 use crate::exec::Failure;
@@ -178,7 +179,7 @@ impl RunReader {
     }
 
     /// The current record: key and payload.
-    pub fn record(&self) -> (&[u8], &[u8]) {
+    pub fn record(&self) -> Record<'_> {
         (self.key(), &self.records[self.key_end..self.end])
     }
 

@@ -1,7 +1,7 @@
 //! Puts records that come in any order into the order of their keys.
 
 use super::disk::Disk;
-use super::{Merge, MergeError, RunWriter, Spilled, prefix};
+use super::{Merge, MergeError, Record, RunWriter, Spilled, prefix};
 use crate::exec::Failure;
 use crate::exec::memory::Charge;
 
@@ -165,7 +165,7 @@ impl Entry {
 
 impl Held {
     /// The next record: key and payload.
-    pub fn next(&mut self) -> Option<(&[u8], &[u8])> {
+    pub fn next(&mut self) -> Option<Record<'_>> {
         let entry = self.entries.next()?;
         Some((entry.key(&self.bytes), entry.payload(&self.bytes)))
     }
