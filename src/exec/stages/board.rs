@@ -26,6 +26,8 @@ pub(super) struct Lane {
     pub targets: Vec<(usize, usize)>,
     /// The lanes that are over before this one begins.
     pub behind: Vec<usize>,
+    /// Most blocks that may be on their way, those included of which rows wait for their turn.
+    pub bound: usize,
 }
 
 /// What a worker does next.
@@ -40,7 +42,6 @@ pub(super) struct Job {
 
 struct State {
     lanes: Vec<Running>,
-    bound: usize,
     interrupted: bool,
 }
 
@@ -64,10 +65,10 @@ struct Running {
 }
 
 impl Board {
-    /// A board for at most `bound` blocks of each lane.
-    pub fn new(lanes: Vec<Lane>, bound: usize) -> Self {
+    /// A board with these lanes.
+    pub fn new(lanes: Vec<Lane>) -> Self {
         let lanes = lanes.into_iter().map(Running::new).collect();
-        Self { state: Mutex::new(State { lanes, bound, interrupted: false }), freed: Condvar::new() }
+        Self { state: Mutex::new(State { lanes, interrupted: false }), freed: Condvar::new() }
     }
 
     /// Waits until one more block may be on its way, and says of which segment. `None` when the stage is over, also
@@ -147,7 +148,7 @@ impl State {
         !running.closed
             && running.lane.turns.as_ref().is_none_or(Turns::is_ready)
             && running.lane.behind.iter().all(|before| self.lanes[*before].over)
-            && self.load(segment) < self.bound
+            && self.load(segment) < running.lane.bound
     }
 
     /// The blocks of a lane that are on their way, or of which rows wait for their turn.

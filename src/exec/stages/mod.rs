@@ -88,15 +88,13 @@ pub(crate) fn run<'a, 'p>(
     observer: &'a dyn Observer,
 ) -> Result<Vec<SegmentTotals>, Failure> {
     let threads = options.threads.max(1);
-    let drivers = segments.iter().filter(|segment| !matches!(segment.head, Head::Merge(_))).count();
-    // Each segment has to have a block on its way, and one more where workers would wait for rows else.
-    let bound = (2 * threads).div_ceil(drivers.max(1)).max(2);
-    let block_size = memory::block_size_of(bound * segments.len(), options.block_size, threads);
-    let lanes = (0..segments.len()).map(|number| lane(&segments, number, block_size)).collect();
+    let bounds = bounds(&segments, threads);
+    let block_size = memory::block_size_of(bounds.iter().sum(), options.block_size, threads);
+    let lanes = (0..segments.len()).map(|number| lane(&segments, number, bounds[number], block_size)).collect();
     let stage = Stage {
         segments: segments.into_iter().map(|segment| Running::new(segment, block_size)).collect(),
         sources,
-        board: Board::new(lanes, bound),
+        board: Board::new(lanes),
         finisher: Mutex::new(finisher),
         observer,
     };
@@ -108,8 +106,17 @@ pub(crate) fn run<'a, 'p>(
     finisher.into_inner().unwrap_or_else(PoisonError::into_inner).complete()
 }
 
+/// How many blocks of each segment may be on their way: two a worker, shared by the drivers, and as many shared by the
+/// merges. Each has to have one.
+fn bounds(segments: &[Segment<'_, '_>], threads: usize) -> Vec<usize> {
+    let is_merge = |segment: &Segment<'_, '_>| matches!(segment.head, Head::Merge(_));
+    let merges = segments.iter().filter(|segment| is_merge(segment)).count();
+    let sharing = |segment| if is_merge(segment) { merges } else { segments.len() - merges };
+    segments.iter().map(|segment| (2 * threads).div_ceil(sharing(segment))).collect()
+}
+
 /// What a segment is to the board.
-fn lane(segments: &[Segment<'_, '_>], number: usize, block_size: usize) -> Lane {
+fn lane(segments: &[Segment<'_, '_>], number: usize, bound: usize, block_size: usize) -> Lane {
     let segment = &segments[number];
     let turns = match segment.head {
         Head::Merge(spec) => Some(Turns::new(spec.merge.mode, spec.inputs.len(), feed::rows_of_a_block(block_size))),
@@ -118,7 +125,7 @@ fn lane(segments: &[Segment<'_, '_>], number: usize, block_size: usize) -> Lane 
     let headed_by = |merge| segments.iter().position(|other| other.tree.nodes[0].id == merge);
     let target = |merge| headed_by(merge).expect("an interleaving merge heads a segment beside those it takes rows of");
     let targets = segment.tree.joins.iter().map(|join| (target(join.operator), join.input)).collect();
-    Lane { turns, targets, behind: segment.behind.to_vec() }
+    Lane { turns, targets, behind: segment.behind.to_vec(), bound }
 }
 
 impl<'a, 'p> Running<'a, 'p> {

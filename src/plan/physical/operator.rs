@@ -146,7 +146,7 @@ impl Operator {
     /// Whether it keeps where its rows come from; `None` where they are known by their positions in a block.
     pub fn keeps_identity(&self) -> Option<bool> {
         match &self.kind {
-            OperatorKind::Merge(merge) if self.interleaves() => Some(merge.identity),
+            OperatorKind::Merge(merge) if merge.interleaves() => Some(merge.identity),
             _ => self.rest().map(|rest| rest.identity),
         }
     }
@@ -154,7 +154,7 @@ impl Operator {
     /// Says whether it keeps where its rows come from.
     pub fn keep_identity(&mut self, keep: bool) {
         match &mut self.kind {
-            OperatorKind::Merge(merge) => merge.identity = keep && merge.merge.mode != MergeMode::Concat,
+            OperatorKind::Merge(merge) => merge.identity = keep && merge.interleaves(),
             _ => self.rest_mut().into_iter().for_each(|rest| rest.identity = keep),
         }
     }
@@ -166,7 +166,7 @@ impl Operator {
 
     /// Whether it takes rows of its inputs in turn.
     pub fn interleaves(&self) -> bool {
-        matches!(&self.kind, OperatorKind::Merge(merge) if merge.merge.mode != MergeMode::Concat)
+        matches!(&self.kind, OperatorKind::Merge(merge) if merge.interleaves())
     }
 
     /// Whether it heads a segment, so that the segments which bring its rows end at it.
@@ -266,8 +266,15 @@ pub struct MergeOperator {
     pub output: Arc<Schema>,
     /// The output columns that something reads.
     pub stored: ColumnSet,
-    /// For the modes that interleave, whether source, file and row number are kept: something below can need them.
+    /// Of one that interleaves, whether source, file and row number are kept: something below can need them.
     pub identity: bool,
+}
+
+impl MergeOperator {
+    /// Whether it takes rows of its inputs in turn. With a single one there is nothing to choose from.
+    pub fn interleaves(&self) -> bool {
+        self.merge.mode != MergeMode::Concat && self.inputs.len() > 1
+    }
 }
 
 /// Sorts all rows: stable, in memory.

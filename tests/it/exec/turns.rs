@@ -226,7 +226,7 @@ fn columns_of_all_kinds_come_through() {
         _ => format!(
             "{n},{}.5,{},2024-02-{:02},2024-02-{:02}T10:00:00,{m},{} of some words that are long",
             n % 7,
-            n % 3 == 0,
+            n.is_multiple_of(3),
             n % 28 + 1,
             n % 28 + 1,
             "word ".repeat(n % 5).trim_end(),
@@ -255,5 +255,59 @@ fn columns_of_all_kinds_come_through() {
             lab.run(&pipeline(&nodes)).expect("the run completes");
             assert_eq!(lab.read("out.csv"), expected, "{threads} threads, blocks of {block_size}");
         }
+    }
+}
+
+/// Aggregates that stream bring a last row behind their last block.
+#[test]
+fn groups_of_aggregates_that_stream_take_turns() {
+    let ordered = |name: &str| source(name).replace("schema:", "sort_order: [id], schema:");
+    let aggregate = |name: &str, input: &str| {
+        format!(
+            "  - {{ type: aggregate, name: {name}, input: {input}, config: {{ group_by: [id], strategy: streaming, \
+             cxl: 'emit v = max(v)' }} }}\n"
+        )
+    };
+    let nodes = [
+        ordered("a"),
+        ordered("b"),
+        aggregate("c", "a"),
+        aggregate("d", "b"),
+        merge("m", "c, d", "interleave"),
+        merge("only", "m", "interleave"),
+        sink("out", "only"),
+    ];
+    let groups = |name: &str, count: usize| {
+        let rows = (1..=count).flat_map(|n| (0..n % 5).map(move |k| (n, k)));
+        rows.fold("id,v\n".to_string(), |text, (n, k)| text + &format!("{n},{name}{k}\n"))
+    };
+    let last = |name: &str, count: usize| {
+        (1..=count).filter(|n| n % 5 > 0).map(|n| format!("{n},{name}{}", n % 5 - 1)).collect::<Vec<_>>()
+    };
+    let expected = in_turn(&[last("a", 900), last("b", 333)]);
+    for (threads, block_size) in WAYS {
+        let mut lab = Lab::new(&[("a.csv", &groups("a", 900)), ("b.csv", &groups("b", 333))]);
+        (lab.options.threads, lab.options.block_size) = (threads, block_size);
+        let report = lab.run(&pipeline(&nodes)).expect("the run completes");
+        assert_eq!(lab.read("out.csv"), expected, "{threads} threads, blocks of {block_size}");
+        assert_eq!(report.written, 720 + 267);
+        assert!(report.consumers.iter().all(|consumer| consumer.spilled.raw == 0), "{:?}", report.consumers);
+    }
+}
+
+/// However many inputs there are, each brings a row in its turn.
+#[test]
+fn many_inputs_take_turns() {
+    let names: Vec<String> = (0..120).map(|n| format!("s{n}")).collect();
+    let nodes = names.iter().map(|name| source(name));
+    let nodes: Vec<String> = nodes.chain([merge("m", &names.join(", "), "interleave"), sink("out", "m")]).collect();
+    let counts = |n: usize| 7 * n % 50;
+    let inputs: Vec<_> = names.iter().enumerate().map(|(n, name)| numbered(name, 1..=counts(n))).collect();
+    for (threads, block_size) in WAYS {
+        let mut lab = Lab::new(&[]);
+        names.iter().enumerate().for_each(|(n, name)| lab.write(&format!("{name}.csv"), rows(name, counts(n))));
+        (lab.options.threads, lab.options.block_size) = (threads, block_size);
+        lab.run(&pipeline(&nodes)).expect("the run completes");
+        assert!(lab.read("out.csv") == in_turn(&inputs), "{threads} threads, blocks of {block_size}");
     }
 }

@@ -134,7 +134,7 @@ fn newest_first() -> SortKey {
 
 /// Whether a row passes a filter.
 fn passes(row: &Row) -> bool {
-    (row.0 + row.1) % 3 > 0
+    !(row.0 + row.1).is_multiple_of(3)
 }
 
 /// The port of three that a row takes.
