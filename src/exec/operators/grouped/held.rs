@@ -24,11 +24,16 @@ pub(super) struct HeldRow<'a> {
 /// What a row takes in memory beside its bytes and its key: its length, its group, and later its place.
 pub(super) const ROW: usize = rest::HEAD + size_of::<u32>() + size_of::<rest::Place>();
 
+/// What is freed when a row with this key goes, beside its bytes and their length.
+pub(super) fn beside(key: &[u8]) -> u64 {
+    let key = if key.is_empty() { 0 } else { key.len() + size_of::<u32>() };
+    (size_of::<u32>() + key) as u64
+}
+
 impl HeldRow<'_> {
     /// What is freed when the row goes, in bytes.
     pub fn cost(&self) -> u64 {
-        let key = if self.key.is_empty() { 0 } else { self.key.len() + size_of::<u32>() };
-        (rest::HEAD + self.row.len() + size_of::<u32>() + key) as u64
+        (rest::HEAD + self.row.len()) as u64 + beside(self.key)
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::choice::Choice;
-use super::held::{Held, HeldRow, ROW};
+use super::held::{self, Held, HeldRow, ROW};
 use super::names::GroupNames;
 use crate::exec::Failure;
 use crate::exec::keys::{GroupTable, Keys, OrderKeys};
@@ -119,21 +119,34 @@ impl<'p> Store<'p> {
         if keys.iter().all(OrderKeys::say_nothing) {
             keys.clear();
         }
-        let ends = offsets.iter().skip(1).copied().chain([bytes.len() as u32]);
-        for ((start, end), group) in offsets.iter().zip(ends).zip(&groups) {
-            self.sizes.sizes[*group as usize].footprint += u64::from(end - start) + (ROW - HEAD) as u64;
-        }
         let held = Held { bytes, groups: groups.into(), keys };
-        let cost = held.cost();
-        if self.charge.take(cost).is_err() {
-            self.spill(u64::MAX)?;
-            if self.charge.take(cost).is_err() {
-                return write(&mut self.spilled, &[held], |_| true);
-            }
+        let stays = self.reserve_rows(held.cost())?;
+        self.count(&held, offsets, stays);
+        if !stays {
+            return write(&mut self.spilled, &[held], |_| true);
         }
-        held.rows().for_each(|row| self.sizes.sizes[row.group as usize].resident += row.cost());
         self.held.push(held);
         Ok(())
+    }
+
+    /// Reserves memory for rows: where there is none left, those that are held go to disk. Tells whether there is.
+    fn reserve_rows(&mut self, bytes: u64) -> Result<bool, Failure> {
+        if self.charge.take(bytes).is_ok() {
+            return Ok(true);
+        }
+        self.spill(u64::MAX)?;
+        Ok(self.charge.take(bytes).is_ok())
+    }
+
+    /// Adds rows to what their groups take, of the memory too if they stay there.
+    fn count(&mut self, held: &Held, offsets: &[u32], stays: bool) {
+        let ends = offsets.iter().skip(1).copied().chain([held.bytes.len() as u32]);
+        let rows = held.groups.iter().zip(held.keys());
+        for ((start, end), (group, key)) in offsets.iter().zip(ends).zip(rows) {
+            let (framed, size) = (u64::from(end - start), &mut self.sizes.sizes[*group as usize]);
+            size.footprint += framed + (ROW - HEAD) as u64;
+            size.resident += if stays { framed + held::beside(key) } else { 0 };
+        }
     }
 
     /// The most that what is kept for each group may grow by when so many more rows come; `beside` is what its owner
