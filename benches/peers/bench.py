@@ -13,6 +13,7 @@ import time
 HERE = pathlib.Path(__file__).parent
 WORK = HERE / "work"
 FLIGHTS = WORK / "flights10.csv"
+NUMBERED = WORK / "flights10id.csv"
 CLINKER = HERE / "../../target/release/clinker"
 
 
@@ -21,11 +22,12 @@ def commands(job):
     folder = HERE / "jobs" / job
     shutil.copy(folder / "pipeline.yaml", WORK / f"{job}.yaml")
     run = [str(CLINKER.resolve()), "run", str(WORK / f"{job}.yaml"), "--quiet"]
+    flights = NUMBERED if job == "aggregate_all" else FLIGHTS
     found = {"clinker": [*run, "--threads", "2"], "clinker, 1 thread": [*run, "--threads", "1"]}
     for peer in ("duckdb", "polars"):
-        found[peer] = [sys.executable, str(folder / f"{peer}_job.py"), str(FLIGHTS), str(output(peer))]
+        found[peer] = [sys.executable, str(folder / f"{peer}_job.py"), str(flights), str(output(peer))]
     if shutil.which("mlr") and (folder / "miller.sh").exists():
-        found["miller"] = [str(folder / "miller.sh"), str(FLIGHTS), str(output("miller"))]
+        found["miller"] = [str(folder / "miller.sh"), str(flights), str(output("miller"))]
     return found
 
 
@@ -60,7 +62,7 @@ def fingerprint(path):
     """
     program = (
         "import sys, polars as pl\n"
-        "frame = pl.read_csv(sys.argv[1], schema_overrides={'speed': pl.Float64}, infer_schema_length=100_000)\n"
+        "frame = pl.read_csv(sys.argv[1], schema_overrides={'speed': pl.Float64, 'mean_delay': pl.Float64}, infer_schema_length=100_000)\n"
         "print(frame.height, frame.width, frame.hash_rows(seed=1).sum())"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True)
@@ -101,10 +103,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", nargs="+", choices=jobs, default=jobs)
     arguments = parser.parse_args()
-    if not FLIGHTS.exists():
-        print("building the ten-fold flights file", flush=True)
-        build = "import pathlib, sys, data; data.build(pathlib.Path(sys.argv[1]))"
-        subprocess.run([sys.executable, "-c", build, str(FLIGHTS)], check=True, cwd=HERE)
+    if not NUMBERED.exists():
+        print("building the ten-fold flights files", flush=True)
+        build = "import pathlib, sys, data; data.build(*map(pathlib.Path, sys.argv[1:]))"
+        subprocess.run([sys.executable, "-c", build, str(FLIGHTS), str(NUMBERED)], check=True, cwd=HERE)
     for job in arguments.jobs:
         run_job(job, arguments.rounds)
 

@@ -15,3 +15,8 @@ def polars():
     import polars as pl
 
     return {name: pl.String if name in TEXT | {"time_hour"} else pl.Int64 for name in COLUMNS}
+
+
+def with_id(columns):
+    """The types of the file in which every flight has a number of its own in front."""
+    return {"id": next(iter(columns.values())), **columns}
