@@ -3,6 +3,7 @@
 mod buffers;
 mod distinct;
 mod groups;
+mod memory;
 mod spilling;
 mod streaming;
 
