@@ -85,6 +85,6 @@ impl State for Values {
     }
 }
 
-fn counts(counts: &[u64]) -> Finished {
-    Finished::of(Column::ints(counts.iter().map(|count| as_int(*count)).collect(), None))
+fn counts<'a>(counts: impl Iterator<Item = &'a u64>) -> Finished {
+    Finished::of(Column::ints(counts.map(|count| as_int(*count)).collect(), None))
 }

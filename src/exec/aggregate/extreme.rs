@@ -44,10 +44,11 @@ impl Side {
     }
 }
 
-/// The extreme of each group.
+/// The extreme of each group: two lists, since a value beside its flag would take up to twice its size.
 struct Extremes<T> {
     side: Side,
-    slots: Slots<Option<T>>,
+    best: Slots<T>,
+    known: Slots<bool>,
 }
 
 /// A value of fixed width.
@@ -68,57 +69,63 @@ trait Cell: Copy + Default + Send + Sync {
     fn column(results: Results<Self>) -> Finished;
 }
 
-impl<T> Extremes<T> {
+impl<T: Default> Extremes<T> {
     fn new(side: Side) -> Self {
-        Self { side, slots: Slots::default() }
+        Self { side, best: Slots::default(), known: Slots::default() }
+    }
+}
+
+impl<T: Cell> Extremes<T> {
+    /// Puts a value in the place of the one that is known, if it stands further on its side.
+    #[inline]
+    fn offer(&mut self, group: u32, value: T) {
+        let (best, known) = (self.best.of(group), self.known.of(group));
+        if !*known || self.side.takes(value.order(best)) {
+            (*best, *known) = (value, true);
+        }
     }
 }
 
 impl<T: Cell> State for Extremes<T> {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
-        self.slots.grow(count);
-        let side = self.side;
-        T::visit(&args[0], |row, value| offer(self.slots.of(groups[row]), side, value));
+        self.grow(count);
+        T::visit(&args[0], |row, value| self.offer(groups[row], value));
     }
 
     fn grow(&mut self, count: usize) {
-        self.slots.grow(count);
+        self.best.grow(count);
+        self.known.grow(count);
     }
 
     fn bytes(&self) -> u64 {
-        self.slots.bytes()
+        self.best.bytes() + self.known.bytes()
     }
 
     fn bound(&self, count: usize, _args: &[Column]) -> u64 {
-        self.slots.bound(count)
+        self.best.bound(count) + self.known.bound(count)
     }
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
-        let best = self.slots.get(group);
-        out.push(u8::from(best.is_some()));
-        best.iter().for_each(|best| best.encode(out));
+        let known = *self.known.get(group);
+        out.push(u8::from(known));
+        if known {
+            self.best.get(group).encode(out);
+        }
     }
 
     fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
-        self.slots.bound(count)
+        self.bound(count, &[])
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
         if fixed(state) == [1] {
-            offer(self.slots.of(group), self.side, T::decode(state));
+            self.offer(group, T::decode(state));
         }
     }
 
     fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
-        T::column(Results::of(groups.start, self.slots.range(&groups), |best| Ok(*best)))
-    }
-}
-
-/// Puts a value in the place of the one that is known, if it stands further on its side.
-#[inline]
-fn offer<T: Cell>(best: &mut Option<T>, side: Side, value: T) {
-    if best.as_ref().is_none_or(|best| side.takes(value.order(best))) {
-        *best = Some(value);
+        let states = self.best.range(&groups).zip(self.known.range(&groups));
+        T::column(Results::of(groups.start, states, |(best, known)| Ok(known.then_some(*best))))
     }
 }
 
@@ -198,7 +205,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// As [`offer`].
+    /// As [`Extremes::offer`].
     fn offer(&mut self, group: u32, text: &str) {
         let best = self.slots.of(group);
         let known = best.as_deref();
@@ -246,6 +253,6 @@ impl State for Texts {
     }
 
     fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
-        Finished::of(Column::strings(self.slots.range(&groups).iter().map(Option::as_deref)))
+        Finished::of(Column::strings(self.slots.range(&groups).map(Option::as_deref)))
     }
 }

@@ -12,6 +12,7 @@ mod decimal_sum;
 mod encoded;
 mod extreme;
 mod float_sum;
+mod int_sum;
 mod slots;
 mod sum;
 mod weighted;

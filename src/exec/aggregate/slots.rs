@@ -6,58 +6,52 @@ use arrow_buffer::NullBuffer;
 
 use super::{Finished, GroupFault};
 use crate::exec::batch::Column;
+use crate::exec::memory::Segments;
 
 /// One state for each group; new groups begin with the default.
 #[derive(Default)]
 pub struct Slots<S> {
-    states: Vec<S>,
+    states: Segments<S>,
     /// Bytes that the states hold elsewhere.
     pub heap: u64,
 }
 
-/// Fewest groups that there is room for.
-const FEWEST: usize = 16;
-
 impl<S: Default> Slots<S> {
     /// Makes room for `count` groups.
     pub fn grow(&mut self, count: usize) {
-        if count > self.states.capacity() {
-            self.states.reserve_exact(self.next_capacity(count) - self.states.len());
-        }
-        if count > self.states.len() {
-            self.states.resize_with(count, S::default);
-        }
+        self.states.grow(count);
+    }
+
+    /// The number of groups.
+    pub fn len(&self) -> usize {
+        self.states.len()
     }
 
     /// What is held, in bytes.
     pub fn bytes(&self) -> u64 {
-        (self.states.capacity() * size_of::<S>()) as u64 + self.heap
+        self.states.bytes() + self.heap
     }
 
-    /// The most that is held while there is made room for `count` groups: old and new states at once.
+    /// The most that is held while there is made room for `count` groups.
     pub fn bound(&self, count: usize) -> u64 {
-        let moved = if count > self.states.capacity() { self.next_capacity(count) } else { 0 };
-        self.bytes() + (moved * size_of::<S>()) as u64
+        self.states.bound(count) + self.heap
     }
 
     /// The state of a group.
     #[inline]
     pub fn of(&mut self, group: u32) -> &mut S {
-        &mut self.states[group as usize]
+        self.states.get_mut(group)
     }
 
     /// The state of a group, to look at.
+    #[inline]
     pub fn get(&self, group: u32) -> &S {
-        &self.states[group as usize]
+        self.states.get(group)
     }
 
     /// The states of some groups.
-    pub fn range(&self, groups: &Range<u32>) -> &[S] {
-        &self.states[groups.start as usize..groups.end as usize]
-    }
-
-    fn next_capacity(&self, count: usize) -> usize {
-        count.max(2 * self.states.capacity()).max(FEWEST)
+    pub fn range(&self, groups: &Range<u32>) -> impl Iterator<Item = &S> {
+        self.states.range(groups.clone())
     }
 }
 
@@ -91,8 +85,12 @@ pub struct Results<T> {
 
 impl<T: Default> Results<T> {
     /// The results of states in order: those of groups, of which the first is number `first`.
-    pub fn of<S>(first: u32, states: &[S], mut result: impl FnMut(&S) -> Result<Option<T>, String>) -> Self {
-        let mut results = Self { values: Vec::with_capacity(states.len()), faults: Vec::new() };
+    pub fn of<S>(
+        first: u32,
+        states: impl Iterator<Item = S>,
+        mut result: impl FnMut(S) -> Result<Option<T>, String>,
+    ) -> Self {
+        let mut results = Self { values: Vec::with_capacity(states.size_hint().0), faults: Vec::new() };
         for (group, state) in (first..).zip(states) {
             let value = result(state).unwrap_or_else(|message| {
                 results.faults.push(GroupFault { group, message });

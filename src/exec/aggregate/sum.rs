@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::decimal_sum::DecimalSum;
 use super::encoded::fixed;
 use super::float_sum::FloatSum;
+use super::int_sum::IntSums;
 use super::slots::{Results, Slots, for_each_valid};
-use super::wide_float::WideFloat;
 use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::Column;
@@ -20,15 +20,13 @@ pub enum Result {
     Mean,
 }
 
-/// What a sum of ints that needs more than 64 bits says.
-const INTEGER_OVERFLOW: &str = "integer sum overflow";
 /// What a sum of decimals that needs more than 96 bits says.
 pub const DECIMAL_OVERFLOW: &str = "decimal sum overflow";
 
 /// The state for arguments of `kind`.
 pub fn state(kind: &Kind, result: Result) -> Box<dyn State> {
     match kind {
-        Kind::Int => Box::new(Sums::<i128>::new(result)),
+        Kind::Int => Box::new(IntSums::new(result)),
         Kind::Float => Box::new(Sums::<FloatSum>::new(result)),
         Kind::Decimal { .. } => Box::new(Sums::<DecimalSum>::new(result)),
         _ => unreachable!("only numbers have a sum"),
@@ -57,7 +55,9 @@ trait Sum: Default + Send + Sync {
     fn merge(&mut self, state: &mut &[u8]) -> u64;
 
     /// What the sums of groups from number `first` on come to; a group without values has null.
-    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished;
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a (Self, u64)>, result: Result) -> Finished
+    where
+        Self: 'a;
 }
 
 impl<S: Sum> Sums<S> {
@@ -105,54 +105,6 @@ impl<S: Sum> State for Sums<S> {
     }
 }
 
-/// The sum of fewer than 2^64 ints fits 128 bits.
-impl Sum for i128 {
-    const MOST_HEAP: u64 = 0;
-
-    fn add_all(column: &Column, groups: &[u32], slots: &mut Slots<(Self, u64)>) {
-        let Column::Int(a) = column else { return };
-        let values = a.values();
-        for_each_valid(column, |row| {
-            let (sum, count) = slots.of(groups[row]);
-            *sum += i128::from(values[row]);
-            *count += 1;
-        });
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn merge(&mut self, state: &mut &[u8]) -> u64 {
-        *self += i128::from_le_bytes(fixed(state));
-        0
-    }
-
-    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished {
-        let some = |(sum, count): &(i128, u64)| (*count > 0).then_some((*sum, *count));
-        match result {
-            Result::Sum => Results::of(first, states, |state| match some(state) {
-                Some((sum, _)) => i64::try_from(sum).map(Some).map_err(|_| INTEGER_OVERFLOW.to_string()),
-                None => Ok(None),
-            })
-            .column(Column::ints),
-            Result::Mean => Results::of(first, states, |state| Ok(some(state).map(|(sum, count)| mean(sum, count))))
-                .column(Column::floats),
-        }
-    }
-}
-
-/// A sum of ints divided by their number, correctly rounded.
-fn mean(sum: i128, count: u64) -> f64 {
-    const EXACT: u128 = 1 << 53;
-    if sum.unsigned_abs() <= EXACT && u128::from(count) <= EXACT {
-        return sum as f64 / count as f64;
-    }
-    let mut wide = WideFloat::default();
-    wide.add_int(sum);
-    wide.quotient(count)
-}
-
 impl Sum for FloatSum {
     const MOST_HEAP: u64 = FloatSum::MOST_HEAP;
 
@@ -176,7 +128,7 @@ impl Sum for FloatSum {
         self.merge(state)
     }
 
-    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished {
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a (Self, u64)>, result: Result) -> Finished {
         let value = |(sum, count): &(FloatSum, u64)| {
             let value = || if result == Result::Sum { sum.value() } else { sum.mean(*count) };
             Ok((*count > 0).then(value))
@@ -207,7 +159,7 @@ impl Sum for DecimalSum {
         self.merge(state)
     }
 
-    fn results(first: u32, states: &[(Self, u64)], result: Result) -> Finished {
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a (Self, u64)>, result: Result) -> Finished {
         let value = |(sum, count): &(DecimalSum, u64)| {
             if *count == 0 {
                 return Ok(None);

@@ -46,7 +46,9 @@ trait Average: Default + Send + Sync {
     fn merge(&mut self, state: &mut &[u8]) -> u64;
 
     /// The results of groups from number `first` on.
-    fn results(first: u32, states: &[Self]) -> Finished;
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a Self>) -> Finished
+    where
+        Self: 'a;
 }
 
 impl<S: Average> State for Averages<S> {
@@ -116,7 +118,7 @@ impl Average for Floats {
         self.products.merge(state) + self.weights.merge(state)
     }
 
-    fn results(first: u32, states: &[Self]) -> Finished {
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a Self>) -> Finished {
         Results::of(first, states, |state| Ok(quotient(&state.products, &state.weights))).column(Column::floats)
     }
 }
@@ -156,7 +158,7 @@ impl Average for Ints {
         0
     }
 
-    fn results(first: u32, states: &[Self]) -> Finished {
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a Self>) -> Finished {
         Results::of(first, states, |state| Ok(state.quotient())).column(Column::floats)
     }
 }
@@ -208,7 +210,7 @@ impl Average for Decimals {
         self.products.merge(state) + self.weights.merge(state)
     }
 
-    fn results(first: u32, states: &[Self]) -> Finished {
+    fn results<'a>(first: u32, states: impl Iterator<Item = &'a Self>) -> Finished {
         Results::of(first, states, |state| state.quotient().ok_or_else(|| DECIMAL_OVERFLOW.to_string())).decimals()
     }
 }

@@ -1,5 +1,7 @@
 //! Groups of rows with equal keys, numbered as they are first seen.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
@@ -7,7 +9,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use super::{Arena, Keys};
-use crate::exec::memory::{Charge, Exceeded};
+use crate::exec::memory::{Charge, Exceeded, Segments};
 
 /// Hashes keys: made by workers, long before the table is asked. Nothing that a run gives depends on hashes.
 #[derive(Clone, Debug, Default)]
@@ -24,12 +26,14 @@ impl KeyHasher {
 #[derive(Debug)]
 pub struct GroupTable<'p> {
     table: HashTable<u32>,
-    groups: Vec<Group>,
+    groups: Segments<Group>,
     keys: Arena,
+    /// How many groups the table has room for.
+    room: usize,
     charge: Charge<'p>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Group {
     hash: u64,
     key: u64,
@@ -41,7 +45,7 @@ const FEWEST: usize = 14;
 impl<'p> GroupTable<'p> {
     /// No groups, charged to the consumer of `charge`.
     pub fn new(charge: Charge<'p>) -> Self {
-        Self { table: HashTable::new(), groups: Vec::new(), keys: Arena::default(), charge }
+        Self { table: HashTable::new(), groups: Segments::default(), keys: Arena::default(), room: 0, charge }
     }
 
     /// The number of groups.
@@ -61,7 +65,7 @@ impl<'p> GroupTable<'p> {
 
     /// The key of a group.
     pub fn key(&self, group: u32) -> &[u8] {
-        self.keys.get(self.groups[group as usize].key)
+        self.keys.get(self.groups.get(group).key)
     }
 
     /// What is held, in bytes.
@@ -93,7 +97,7 @@ impl<'p> GroupTable<'p> {
     /// The group of one key; one that is new begins a group, whose number is the [`len`](Self::len) from before.
     pub fn admit_one(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
         let known = |group: &u32| {
-            let Group { hash: other, key: place } = self.groups[*group as usize];
+            let Group { hash: other, key: place } = *self.groups.get(*group);
             other == hash && self.keys.get(place) == key
         };
         match self.table.find(hash, known) {
@@ -106,17 +110,27 @@ impl<'p> GroupTable<'p> {
     /// the key itself. They come in the order of what these parts are together. That order is as good as any other, and
     /// finding it takes no memory.
     pub fn drain<E>(&mut self, mut tell: impl FnMut(u32, [&[u8]; 2]) -> Result<(), E>) -> Result<(), E> {
-        self.table = HashTable::new();
+        (self.table, self.room) = (HashTable::new(), 0);
         let (mut groups, keys) = (std::mem::take(&mut self.groups), std::mem::take(&mut self.keys));
-        for (number, group) in groups.iter_mut().enumerate() {
-            let checksum = crc32fast::hash(keys.get(group.key));
-            group.hash = u64::from(checksum) << 32 | number as u64;
-        }
         let parts = |group: &Group| (group.hash >> 32, keys.get(group.key));
-        groups.sort_unstable_by(|left, right| parts(left).cmp(&parts(right)));
-        for group in &groups {
-            let (checksum, key) = parts(group);
+        let mut number = 0;
+        for piece in groups.pieces_mut() {
+            for group in &mut *piece {
+                let checksum = crc32fast::hash(keys.get(group.key));
+                group.hash = u64::from(checksum) << 32 | number;
+                number += 1;
+            }
+            piece.sort_unstable_by(|left, right| parts(left).cmp(&parts(right)));
+        }
+        // The piece with the first group is on top.
+        let mut heap: BinaryHeap<_> = groups
+            .pieces_mut()
+            .filter_map(|piece| piece.split_first())
+            .map(|(group, rest)| Reverse((parts(group), group, rest)))
+            .collect();
+        while let Some(Reverse(((checksum, key), group, rest))) = heap.pop() {
             tell(group.hash as u32, [&(checksum as u32).to_be_bytes(), key])?;
+            heap.extend(rest.split_first().map(|(group, rest)| Reverse((parts(group), group, rest))));
         }
         self.charge.give_back(self.charge.held());
         Ok(())
@@ -125,14 +139,14 @@ impl<'p> GroupTable<'p> {
     /// Drops what only finding groups needs: from now on they are only looked at.
     pub fn complete(&mut self) {
         self.table = HashTable::new();
-        self.charge.give_back(table_bytes(self.groups.capacity()));
+        self.charge.give_back(table_bytes(self.room));
+        self.room = 0;
     }
 
     /// Forgets the groups from number `count` on.
     pub fn truncate(&mut self, count: usize) {
-        let all = &self.groups;
-        for group in count..all.len() {
-            let found = self.table.find_entry(all[group].hash, |other| *other as usize == group);
+        for group in count as u32..self.groups.len() as u32 {
+            let found = self.table.find_entry(self.groups.get(group).hash, |other| *other == group);
             if let Ok(entry) = found {
                 entry.remove();
             }
@@ -141,37 +155,37 @@ impl<'p> GroupTable<'p> {
     }
 
     fn begin(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
-        if self.groups.len() == self.groups.capacity() {
+        if self.groups.len() == self.room {
             self.grow()?;
         }
-        if let Some(bytes) = self.keys.needs(key) {
-            self.charge.take(bytes as u64)?;
+        let (held, bound) = (self.groups.bytes(), self.groups.bound(self.groups.len() + 1));
+        let more = bound - held + self.keys.needs(key).unwrap_or(0) as u64;
+        if more > 0 {
+            self.charge.take(more)?;
         }
         let group = u32::try_from(self.groups.len()).expect("2^32 groups take more memory than machines have");
         self.groups.push(Group { hash, key: self.keys.push(key) });
+        if bound > held {
+            self.charge.give_back(bound - self.groups.bytes());
+        }
         let all = &self.groups;
-        self.table.insert_unique(hash, group, |group| all[*group as usize].hash);
+        self.table.insert_unique(hash, group, |group| all.get(*group).hash);
         Ok(group)
     }
 
-    /// Doubles the room. While groups move, both the old and the new tables are held.
+    /// Doubles the room of the table. While groups move, both the old and the new one are held.
     fn grow(&mut self) -> Result<(), Exceeded> {
-        let (old, room) = (self.groups.capacity(), (2 * self.groups.len()).max(FEWEST));
-        self.charge.take(bytes(room))?;
-        self.groups.reserve_exact(room - self.groups.len());
+        let room = (2 * self.room).max(FEWEST);
+        self.charge.take(table_bytes(room))?;
         let all = &self.groups;
-        self.table.reserve(room - all.len(), |group| all[*group as usize].hash);
-        self.charge.give_back(bytes(old));
+        self.table.reserve(room - all.len(), |group| all.get(*group).hash);
+        self.charge.give_back(table_bytes(self.room));
+        self.room = room;
         Ok(())
     }
 }
 
-/// Bytes of the table and the list of `room` groups: an id and a control byte for each slot, at most 7 of 8 of them
-/// filled.
-fn bytes(room: usize) -> u64 {
-    table_bytes(room) + (room * size_of::<Group>()) as u64
-}
-
+/// Bytes of a table with room for `room` groups: an id and a control byte for each slot, at most 7 of 8 of them filled.
 fn table_bytes(room: usize) -> u64 {
     if room == 0 {
         return 0;

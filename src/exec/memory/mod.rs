@@ -1,9 +1,11 @@
 //! The memory arbitrator: every structure that can grow with the input reserves before it grows.
 
 mod allocator;
+mod segments;
 mod working_set;
 
 pub use allocator::keep_freed_memory;
+pub use segments::Segments;
 pub use working_set::{block_size, block_size_of, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,0 +1,166 @@
+//! `sum(e)` and `avg(e)` of ints.
+//!
+//! A sum of fewer than 2^64 ints fits 128 bits. Most fit 64, which matters where there are millions of groups: sums are
+//! kept in 64 bits as long as no group can have passed them, by the largest values so far.
+
+use std::ops::Range;
+
+use super::encoded::fixed;
+use super::slots::{Results, Slots, for_each_valid};
+use super::sum::Result;
+use super::wide_float::WideFloat;
+use super::{Finished, RowOrder, State};
+use crate::exec::batch::Column;
+
+/// What a sum of ints that needs more than 64 bits says.
+const INTEGER_OVERFLOW: &str = "integer sum overflow";
+
+/// A sum for each group, and the number of its values.
+pub(super) struct IntSums {
+    result: Result,
+    sums: Sums,
+    counts: Slots<u64>,
+    /// No sum is further from 0.
+    reach: u128,
+}
+
+enum Sums {
+    Narrow(Slots<i64>),
+    Wide(Slots<i128>),
+}
+
+/// How far from 0 a sum in 64 bits may be.
+const NARROW: u128 = i64::MAX as u128;
+
+impl IntSums {
+    /// Makes ready for a sum or a mean.
+    pub fn new(result: Result) -> Self {
+        Self { result, sums: Sums::Narrow(Slots::default()), counts: Slots::default(), reach: 0 }
+    }
+
+    /// The most that is held while there is made room for `count` groups whose sums may go as far as `reach`.
+    fn most(&self, count: usize, reach: u128) -> u64 {
+        let sums = match &self.sums {
+            Sums::Narrow(sums) if reach <= NARROW => sums.bound(count),
+            // All of them move to a list of wide ones, which grew as any other.
+            Sums::Narrow(sums) => sums.bound(count) + Slots::<i128>::default().bound(count),
+            Sums::Wide(sums) => sums.bound(count),
+        };
+        sums + self.counts.bound(count)
+    }
+
+    /// Sees to it that sums can go as far as `reach`.
+    fn widen(&mut self, reach: u128) {
+        self.reach = reach;
+        if let Sums::Narrow(narrow) = &self.sums
+            && reach > NARROW
+        {
+            let mut wide = Slots::default();
+            wide.grow(narrow.len());
+            for group in 0..narrow.len() as u32 {
+                *wide.of(group) = i128::from(*narrow.get(group));
+            }
+            self.sums = Sums::Wide(wide);
+        }
+    }
+
+    /// How far sums can go with one more column.
+    fn reach_with(&self, column: &Column) -> u128 {
+        let Column::Int(a) = column else { return self.reach };
+        let largest = a.values().iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
+        self.reach + u128::from(largest) * a.values().len() as u128
+    }
+
+    fn sum(&self, group: u32) -> i128 {
+        match &self.sums {
+            Sums::Narrow(sums) => i128::from(*sums.get(group)),
+            Sums::Wide(sums) => *sums.get(group),
+        }
+    }
+}
+
+impl State for IntSums {
+    fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
+        self.widen(self.reach_with(&args[0]));
+        self.grow(count);
+        let Column::Int(a) = &args[0] else { return };
+        let (values, counts) = (a.values(), &mut self.counts);
+        match &mut self.sums {
+            Sums::Narrow(sums) => for_each_valid(&args[0], |row| {
+                *sums.of(groups[row]) += values[row];
+                *counts.of(groups[row]) += 1;
+            }),
+            Sums::Wide(sums) => for_each_valid(&args[0], |row| {
+                *sums.of(groups[row]) += i128::from(values[row]);
+                *counts.of(groups[row]) += 1;
+            }),
+        }
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.counts.grow(count);
+        match &mut self.sums {
+            Sums::Narrow(sums) => sums.grow(count),
+            Sums::Wide(sums) => sums.grow(count),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let sums = match &self.sums {
+            Sums::Narrow(sums) => sums.bytes(),
+            Sums::Wide(sums) => sums.bytes(),
+        };
+        sums + self.counts.bytes()
+    }
+
+    fn bound(&self, count: usize, args: &[Column]) -> u64 {
+        self.most(count, self.reach_with(&args[0]))
+    }
+
+    fn encode(&self, group: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.counts.get(group).to_le_bytes());
+        out.extend_from_slice(&self.sum(group).to_le_bytes());
+    }
+
+    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
+        // What the state holds may be anything.
+        self.most(count, u128::MAX)
+    }
+
+    fn merge(&mut self, group: u32, state: &mut &[u8]) {
+        *self.counts.of(group) += u64::from_le_bytes(fixed(state));
+        let more = i128::from_le_bytes(fixed(state));
+        self.widen(self.reach + more.unsigned_abs());
+        match &mut self.sums {
+            Sums::Narrow(sums) => *sums.of(group) += more as i64,
+            Sums::Wide(sums) => *sums.of(group) += more,
+        }
+    }
+
+    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
+        let states = groups.clone().map(|group| (self.sum(group), *self.counts.get(group)));
+        match self.result {
+            Result::Sum => Results::of(groups.start, states, |(sum, count)| match (count, i64::try_from(sum)) {
+                (0, _) => Ok(None),
+                (_, Ok(sum)) => Ok(Some(sum)),
+                (_, Err(_)) => Err(INTEGER_OVERFLOW.to_string()),
+            })
+            .column(Column::ints),
+            Result::Mean => {
+                let mean = |(sum, count)| Ok((count > 0).then(|| mean(sum, count)));
+                Results::of(groups.start, states, mean).column(Column::floats)
+            }
+        }
+    }
+}
+
+/// A sum of ints divided by their number, correctly rounded.
+fn mean(sum: i128, count: u64) -> f64 {
+    const EXACT: u128 = 1 << 53;
+    if sum.unsigned_abs() <= EXACT && u128::from(count) <= EXACT {
+        return sum as f64 / count as f64;
+    }
+    let mut wide = WideFloat::default();
+    wide.add_int(sum);
+    wide.quotient(count)
+}
