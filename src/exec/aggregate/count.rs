@@ -2,89 +2,68 @@
 
 use std::ops::Range;
 
+use super::counts::Counts;
 use super::encoded::fixed;
-use super::slots::{Slots, as_int, for_each_valid};
+use super::slots::as_int;
 use super::{Finished, RowOrder, State};
 use crate::exec::batch::Column;
 
-/// `count(*)`: rows.
-#[derive(Default)]
-pub struct Rows(Slots<u64>);
+/// More rows than a block has. `count(*)` has no argument that would tell how many there are.
+const MOST_ROWS: u64 = 1 << 30;
 
-/// `count(e)`: rows whose value isn't null.
-#[derive(Default)]
-pub struct Values(Slots<u64>);
+/// The count of each group: of its rows, or of the values that aren't null.
+pub struct Count {
+    of_values: bool,
+    counts: Counts,
+}
 
-impl State for Rows {
-    fn update(&mut self, groups: &[u32], count: usize, _args: &[Column]) {
-        self.0.grow(count);
-        groups.iter().for_each(|group| *self.0.of(*group) += 1);
+impl Count {
+    /// `count(*)`
+    pub fn rows() -> Self {
+        Self { of_values: false, counts: Counts::default() }
     }
 
-    fn grow(&mut self, count: usize) {
-        self.0.grow(count);
-    }
-
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
-    }
-
-    fn bound(&self, count: usize, _args: &[Column]) -> u64 {
-        self.0.bound(count)
-    }
-
-    fn encode(&self, group: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0.get(group).to_le_bytes());
-    }
-
-    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
-        self.0.bound(count)
-    }
-
-    fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        *self.0.of(group) += u64::from_le_bytes(fixed(state));
-    }
-
-    fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
-        counts(self.0.range(&groups))
+    /// `count(e)`
+    pub fn values() -> Self {
+        Self { of_values: true, counts: Counts::default() }
     }
 }
 
-impl State for Values {
+impl State for Count {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
-        self.0.grow(count);
-        for_each_valid(&args[0], |row| *self.0.of(groups[row]) += 1);
+        self.counts.grow(count);
+        match args.first().filter(|_| self.of_values) {
+            Some(column) => self.counts.add_values(groups, column),
+            None => self.counts.add_rows(groups),
+        }
     }
 
     fn grow(&mut self, count: usize) {
-        self.0.grow(count);
+        self.counts.grow(count);
     }
 
     fn bytes(&self) -> u64 {
-        self.0.bytes()
+        self.counts.bytes()
     }
 
     fn bound(&self, count: usize, _args: &[Column]) -> u64 {
-        self.0.bound(count)
+        self.counts.bound(count, MOST_ROWS)
     }
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0.get(group).to_le_bytes());
+        out.extend_from_slice(&self.counts.get(group).to_le_bytes());
     }
 
     fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
-        self.0.bound(count)
+        self.counts.bound(count, u64::MAX)
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        *self.0.of(group) += u64::from_le_bytes(fixed(state));
+        self.counts.add(group, u64::from_le_bytes(fixed(state)));
     }
 
     fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
-        counts(self.0.range(&groups))
+        let counts = groups.map(|group| as_int(self.counts.get(group)));
+        Finished::of(Column::ints(counts.collect(), None))
     }
-}
-
-fn counts<'a>(counts: impl Iterator<Item = &'a u64>) -> Finished {
-    Finished::of(Column::ints(counts.map(|count| as_int(*count)).collect(), None))
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::counts::Counts;
 use super::encoded::fixed;
 use super::slots::{Results, Slots, for_each_valid};
 use super::sum::Result;
@@ -19,7 +20,7 @@ const INTEGER_OVERFLOW: &str = "integer sum overflow";
 pub(super) struct IntSums {
     result: Result,
     sums: Sums,
-    counts: Slots<u64>,
+    counts: Counts,
     /// No sum is further from 0.
     reach: u128,
 }
@@ -35,10 +36,10 @@ const NARROW: u128 = i64::MAX as u128;
 impl IntSums {
     /// Makes ready for a sum or a mean.
     pub fn new(result: Result) -> Self {
-        Self { result, sums: Sums::Narrow(Slots::default()), counts: Slots::default(), reach: 0 }
+        Self { result, sums: Sums::Narrow(Slots::default()), counts: Counts::default(), reach: 0 }
     }
 
-    /// The most that is held while there is made room for `count` groups whose sums may go as far as `reach`.
+    /// The most that sums hold while there is made room for `count` groups of which none goes further than `reach`.
     fn most(&self, count: usize, reach: u128) -> u64 {
         let sums = match &self.sums {
             Sums::Narrow(sums) if reach <= NARROW => sums.bound(count),
@@ -46,7 +47,7 @@ impl IntSums {
             Sums::Narrow(sums) => sums.bound(count) + Slots::<i128>::default().bound(count),
             Sums::Wide(sums) => sums.bound(count),
         };
-        sums + self.counts.bound(count)
+        sums
     }
 
     /// Sees to it that sums can go as far as `reach`.
@@ -84,17 +85,12 @@ impl State for IntSums {
         self.widen(self.reach_with(&args[0]));
         self.grow(count);
         let Column::Int(a) = &args[0] else { return };
-        let (values, counts) = (a.values(), &mut self.counts);
+        let values = a.values();
         match &mut self.sums {
-            Sums::Narrow(sums) => for_each_valid(&args[0], |row| {
-                *sums.of(groups[row]) += values[row];
-                *counts.of(groups[row]) += 1;
-            }),
-            Sums::Wide(sums) => for_each_valid(&args[0], |row| {
-                *sums.of(groups[row]) += i128::from(values[row]);
-                *counts.of(groups[row]) += 1;
-            }),
+            Sums::Narrow(sums) => for_each_valid(&args[0], |row| *sums.of(groups[row]) += values[row]),
+            Sums::Wide(sums) => for_each_valid(&args[0], |row| *sums.of(groups[row]) += i128::from(values[row])),
         }
+        self.counts.add_values(groups, &args[0]);
     }
 
     fn grow(&mut self, count: usize) {
@@ -114,7 +110,7 @@ impl State for IntSums {
     }
 
     fn bound(&self, count: usize, args: &[Column]) -> u64 {
-        self.most(count, self.reach_with(&args[0]))
+        self.most(count, self.reach_with(&args[0])) + self.counts.bound(count, args[0].len() as u64)
     }
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
@@ -124,11 +120,11 @@ impl State for IntSums {
 
     fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
         // What the state holds may be anything.
-        self.most(count, u128::MAX)
+        self.most(count, u128::MAX) + self.counts.bound(count, u64::MAX)
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        *self.counts.of(group) += u64::from_le_bytes(fixed(state));
+        self.counts.add(group, u64::from_le_bytes(fixed(state)));
         let more = i128::from_le_bytes(fixed(state));
         self.widen(self.reach + more.unsigned_abs());
         match &mut self.sums {
@@ -138,7 +134,7 @@ impl State for IntSums {
     }
 
     fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {
-        let states = groups.clone().map(|group| (self.sum(group), *self.counts.get(group)));
+        let states = groups.clone().map(|group| (self.sum(group), self.counts.get(group)));
         match self.result {
             Result::Sum => Results::of(groups.start, states, |(sum, count)| match (count, i64::try_from(sum)) {
                 (0, _) => Ok(None),

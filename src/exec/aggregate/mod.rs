@@ -8,6 +8,7 @@
 
 mod collect;
 mod count;
+mod counts;
 mod decimal_sum;
 mod encoded;
 mod extreme;
@@ -93,8 +94,8 @@ impl Accumulator {
     pub fn new(aggregate: &hir::Aggregate) -> Self {
         let kind = aggregate.args.first().map_or(Kind::Null, |arg| arg.ty.kind.clone());
         Self(match aggregate.function {
-            AggregateFunction::CountRows => Box::new(count::Rows::default()),
-            AggregateFunction::Count => Box::new(count::Values::default()),
+            AggregateFunction::CountRows => Box::new(count::Count::rows()),
+            AggregateFunction::Count => Box::new(count::Count::values()),
             AggregateFunction::Sum => sum::state(&kind, sum::Result::Sum),
             AggregateFunction::Avg => sum::state(&kind, sum::Result::Mean),
             AggregateFunction::Min => extreme::state(&kind, extreme::Side::Least),
