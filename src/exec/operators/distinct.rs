@@ -167,10 +167,9 @@ impl<'p> Buffer<'p> for Distinct<'p> {
         self.charge.held() + self.seen.held()
     }
 
-    fn spill(&mut self, wanted: u64) -> Result<(), Failure> {
-        let held = self.charge.held();
+    fn spill(&mut self, _: u64) -> Result<(), Failure> {
         self.spill_rows()?;
-        if held < wanted { self.spill_keys() } else { Ok(()) }
+        if self.room.arbitrator.over_soft(0) > 0 { self.spill_keys() } else { Ok(()) }
     }
 
     fn seal(mut self: Box<Self>, Seal { most_resident, .. }: Seal) -> Result<Full<'p>, Failure> {

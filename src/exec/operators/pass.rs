@@ -15,7 +15,7 @@ use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
-use super::aggregate::{Ended, Finish, FinishedGroups, GroupsOf, Stream, Stretch};
+use super::aggregate::{Ended, Finish, FinishedGroups, GroupsOf, MakeRoom, Stream, Stretch};
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
@@ -35,6 +35,7 @@ pub(crate) struct Pass<'a, 'p> {
     stretches: Vec<Option<Stretch>>,
     /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
+    make_room: MakeRoom<'a>,
     clock: Clock,
 }
 
@@ -45,19 +46,20 @@ struct Waiting<'a> {
 }
 
 impl<'a, 'p> Pass<'a, 'p> {
-    /// Sends all rows of a block through the tree. What they come to is in `result`. `clock` began when the block was
-    /// there.
+    /// Sends all rows of a block through the tree. What they come to is in `result`. `make_room` lets buffers spill, and
+    /// `clock` began when the block was there.
     pub fn run(
         tree: &'a Tree<'p>,
         sources: &'a [Source<'p>],
         unit: Unit<'a, 'p>,
         result: &'a mut BlockResult,
+        make_room: MakeRoom<'a>,
         (places, clock): (&mut Vec<Place>, Clock),
     ) {
         result.clear(tree, &unit);
         let letters = LetterWriter::default();
         let (waiting, stretches) = (Vec::new(), tree.streams.iter().map(|_| None).collect());
-        let mut pass = Self { tree, sources, unit, result, letters, waiting, stretches, first: None, clock };
+        let mut pass = Self { tree, sources, unit, result, letters, waiting, stretches, first: None, make_room, clock };
         match unit {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
@@ -263,7 +265,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             let own = self.stretches[number].take();
             // Behind the last block groups end one behind the other, as their aggregates do.
             let end = matches!(self.unit, Unit::End { .. }).then_some(number as u32);
-            match stream.end(self.unit.index(), own, end) {
+            match stream.end(self.unit.index(), own, end, self.make_room) {
                 Ok(ended) => ended.iter().for_each(|ended| self.make_ended(at, stream, ended)),
                 Err(failure) => self.stop(u32::MAX, at, || failure),
             }

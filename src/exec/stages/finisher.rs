@@ -207,6 +207,12 @@ impl<'a, 'p> Finisher<'a, 'p> {
         Ok(())
     }
 
+    /// Lets buffers put rows on disk, so that `wanted` more bytes have room, as far as that goes.
+    pub fn make_room(&mut self, wanted: u64) -> Result<(), Failure> {
+        let Ends { fillings, arbitrator, .. } = &mut self.ends;
+        make_room(self.segments[0].tree.plan, fillings, arbitrator, wanted)
+    }
+
     /// Notes which rows the sinks got.
     fn mark_written(&mut self, segment: usize, result: &mut BlockResult) {
         let origins = result.origins.take();

@@ -221,7 +221,8 @@ impl<'p> Stage<'_, 'p> {
             (Task::End(index), _) => Unit::End { index: *index },
             _ => unreachable!("the feed is the head's"),
         };
-        Pass::run(segment.tree, self.sources, unit, result, (places, clock));
+        let make_room = |wanted| lock(&self.finisher).make_room(wanted);
+        Pass::run(segment.tree, self.sources, unit, result, &make_room, (places, clock));
     }
 
     /// Writes what a block came to. False ends its segment and those behind it: something failed.

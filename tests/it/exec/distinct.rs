@@ -56,3 +56,19 @@ fn one_row_that_does_not_fit_stops_the_run() {
     lab.memory_limit = Some(1 << 20);
     assert_eq!(lab.run(PIPELINE).expect("it completes").written, 1000);
 }
+
+#[test]
+fn rows_without_a_key_are_dead_letters_wherever_batches_end() {
+    let pipeline = PIPELINE.replace("distinct by k", "let x = k.to_float()\\ndistinct by x")
+        + "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n";
+    let key = |n: usize| if n % 5 == 0 { "NaN".to_string() } else { format!("{}", n % 700) };
+    let mut expected = "k,n\n".to_string();
+    (0..700).filter(|n| n % 5 != 0).for_each(|n| expected += &format!("{n},{n}\n"));
+    for (limit, batch_size) in [(1 << 20, 2048), (32 << 10, 1), (32 << 10, 7), (32 << 10, 300)] {
+        let mut lab = lab((0..2000).map(|n| (key(n), n)));
+        (lab.memory_limit, lab.batch_size) = (Some(limit), Some(batch_size));
+        let report = lab.run(&pipeline).expect("it completes");
+        assert_eq!(lab.read("out.csv"), expected);
+        assert_eq!((report.dlq, lab.read("dlq.csv").lines().count()), (400, 401));
+    }
+}

@@ -93,6 +93,26 @@ fn a_group_that_does_not_fit_is_named() {
 }
 
 #[test]
+fn a_group_has_room_where_others_can_spill() {
+    let groups = [("a", 400), ("b", 400), ("c", 400)];
+    let sorted = "  - { type: sink, name: all, input: rows, config: { type: csv, path: all.csv, sort_order: [n] } }\n";
+    let mut lab = lab(&groups);
+    // A group takes some 40 KB, the rows that are sorted up to 50 KB.
+    lab.memory_limit = Some(64 << 10);
+    let report = lab.run(&format!("{PIPELINE}{sorted}")).expect("it completes");
+    assert_eq!(lab.read("out.csv"), expected(&groups));
+    let of = |name: &str| report.consumers.iter().find(|consumer| consumer.name == name).expect("it is there");
+    let (sort, group) = (of("sort.__sink_all"), of("aggregation.per_key (group)"));
+    assert!(
+        sort.peak_reserved + group.peak_reserved > lab.memory_limit.unwrap_or_default(),
+        "{} and {}",
+        sort.peak_reserved,
+        group.peak_reserved
+    );
+    assert!(sort.spilled.raw > 0);
+}
+
+#[test]
 fn a_row_of_a_group_has_no_file_but_a_number() {
     let variables = "  - { type: transform, name: from, input: per_key, config: { cxl: \"emit texts = $source.file\\nemit \
                      total = $source.row\" } }\n  - { type: sink, name: out, input: from, config: { type: csv, path: \

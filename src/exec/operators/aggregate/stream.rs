@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::eval::Constants;
-use crate::exec::memory::{Arbitrator, Charge, Exceeded};
+use crate::exec::memory::{Arbitrator, Charge};
 use crate::plan::physical::{AggregateOperator, Operator};
 
 use super::super::buffer::Admitted;
@@ -33,6 +33,9 @@ pub(crate) struct Stream<'p> {
     finish: Finish<'p>,
     relay: Relay<Open<'p>>,
 }
+
+/// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes.
+pub(crate) type MakeRoom<'a> = &'a dyn Fn(u64) -> Result<(), Failure>;
 
 /// What a block hands on.
 struct Open<'p> {
@@ -91,12 +94,20 @@ impl<'p> Stream<'p> {
 
     /// Joins the groups of a block with the one that is open in front of it. Gives those that have ended, in order; of the
     /// last block all, the last of them at position `end`. Waits for the blocks in front.
-    pub fn end(&self, block: u64, own: Option<Stretch>, end: Option<u32>) -> Result<Vec<Ended>, Failure> {
+    ///
+    /// Where memory is tight `make_room` is asked for some.
+    pub fn end(
+        &self,
+        block: u64,
+        own: Option<Stretch>,
+        end: Option<u32>,
+        make_room: MakeRoom<'_>,
+    ) -> Result<Vec<Ended>, Failure> {
         let Some(Open { group: mut ahead, mut charge, ended }) = self.relay.take(block) else {
             // A block in front has failed.
             return Ok(Vec::new());
         };
-        let first = self.join(ahead.as_mut(), own.as_ref(), &mut charge)?;
+        let first = self.join(ahead.as_mut(), own.as_ref(), &mut charge, make_room)?;
         let own = own.filter(|own| own.len() > first as usize);
         let last = match &own {
             Some(own) => Some(own.last(&self.spec.aggregation)),
@@ -106,7 +117,10 @@ impl<'p> Stream<'p> {
         let behind = ended + Endings::count(ahead.as_ref(), own.as_ref(), first);
         let Some(end) = end else {
             let held = last.as_ref().map_or(0, Stretch::bytes);
-            resize(&mut charge, held).map_err(|exceeded| self.does_not_fit(last.as_ref(), &exceeded))?;
+            match held.checked_sub(charge.held()) {
+                Some(more) => self.reserve(&mut charge, more, make_room, last.as_ref())?,
+                None => charge.give_back(charge.held() - held),
+            }
             self.relay.hand_on(block, Open { group: last, charge, ended: behind });
             endings.add(ahead, own, first);
             return Ok(endings.list);
@@ -125,34 +139,35 @@ impl<'p> Stream<'p> {
         ahead: Option<&mut Stretch>,
         own: Option<&Stretch>,
         charge: &mut Charge<'p>,
+        make_room: MakeRoom<'_>,
     ) -> Result<u32, Failure> {
         let (Some(ahead), Some(own)) = (ahead, own) else { return Ok(0) };
         if ahead.key(0) != own.key(0) {
             return Ok(0);
         }
-        let appended = ahead.append(own, |bytes| charge.take(bytes));
-        appended.map_err(|exceeded| self.does_not_fit(Some(own), &exceeded))?;
+        ahead.append(own, |bytes| self.reserve(charge, bytes, make_room, Some(own)))?;
         Ok(1)
     }
 
-    fn does_not_fit(&self, group: Option<&Stretch>, exceeded: &Exceeded) -> Failure {
-        does_not_fit(self.spec, self.operator, group.map(|group| group.key(0)).unwrap_or_default(), exceeded)
+    /// Reserves memory for the first of some groups.
+    fn reserve(
+        &self,
+        charge: &mut Charge<'p>,
+        bytes: u64,
+        make_room: MakeRoom<'_>,
+        group: Option<&Stretch>,
+    ) -> Result<(), Failure> {
+        if charge.take(bytes).is_ok() {
+            return Ok(());
+        }
+        make_room(bytes)?;
+        let key = group.map(|group| group.key(0)).unwrap_or_default();
+        charge.take(bytes).map_err(|exceeded| does_not_fit(self.spec, self.operator, key, &exceeded))
     }
 
     /// Lets the blocks behind a block go on, whatever became of it.
     pub fn leave(&self, block: u64) {
         self.relay.leave(block);
-    }
-}
-
-/// Holds just so many bytes.
-fn resize(charge: &mut Charge<'_>, bytes: u64) -> Result<(), Exceeded> {
-    match bytes.checked_sub(charge.held()) {
-        Some(more) => charge.take(more),
-        None => {
-            charge.give_back(charge.held() - bytes);
-            Ok(())
-        }
     }
 }
 
