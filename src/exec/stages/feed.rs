@@ -168,8 +168,8 @@ pub(super) fn rows_of_a_block(block_size: usize) -> usize {
 }
 
 impl Slices {
-    /// Slices of the rows of some ports, which take so many bytes in all, as large as suits blocks of `block_size` bytes:
-    /// of long rows there are few in a slice.
+    /// Slices of the rows of some ports, which take so many bytes in all, as large as suits blocks of `block_size`
+    /// bytes: of long rows there are few in a slice.
     pub fn new(ports: Vec<u64>, rows: u64, bytes: u64, block_size: usize) -> Self {
         let row = (bytes / rows.max(1) / EXPANSION).max(TYPICAL_ROW);
         let size = (block_size as u64 / row).clamp(1, MOST);

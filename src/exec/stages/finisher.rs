@@ -114,8 +114,8 @@ pub(crate) struct SegmentTotals {
 }
 
 impl<'a, 'p> Finisher<'a, 'p> {
-    /// Writes what comes of the segments of a stage: each a tree, and the source at its head if there is one. `before` is
-    /// how far earlier stages came.
+    /// Writes what comes of the segments of a stage: each a tree, and the source at its head if there is one. `before`
+    /// is how far earlier stages came.
     pub fn new(
         segments: impl IntoIterator<Item = (&'a Tree<'p>, Option<&'a Source<'p>>)>,
         ends: Ends<'a, 'p>,

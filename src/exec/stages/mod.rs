@@ -1,15 +1,15 @@
 //! Runs a stage: its segments, each a head and the tree of operators below it, by all workers at once.
 //!
 //! A worker takes the next block of a segment and carries it through the whole tree. Results go onto the board in block
-//! order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At most two
-//! blocks a worker are on their way. Nothing a block comes to depends on another block, but for the group of a streaming
-//! aggregate that goes on from block to block and is handed on in block order (`exec::operators::aggregate`). So
-//! output never depends on how threads meet.
+//! order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At most
+//! two blocks a worker are on their way. Nothing a block comes to depends on another block, but for the group of a
+//! streaming aggregate that goes on from block to block and is handed on in block order (`exec::operators::aggregate`).
+//! So output never depends on how threads meet.
 //!
-//! As a rule a stage has one segment. Where an interleaving merge takes rows in turn, the segments that bring them go on
-//! side by side, a few blocks at a time, and the rows that it took are the blocks of its own segment. Of several failures
-//! the one in the first segment counts, by its place in the stage: a segment that fails ends those behind it, but those in
-//! front go on to their ends.
+//! As a rule a stage has one segment. Where an interleaving merge takes rows in turn, the segments that bring them go
+//! on side by side, a few blocks at a time, and the rows that it took are the blocks of its own segment. Of several
+//! failures the one in the first segment counts, by its place in the stage: a segment that fails ends those behind it,
+//! but those in front go on to their ends.
 
 mod board;
 mod feed;

@@ -1,11 +1,11 @@
 //! Takes the rows of an interleaving merge: one of each input in turn, or of one that is picked.
 //!
-//! A seeded merge picks with SplitMix64, which starts from the seed: for each row it draws 64 bits, and takes them times
-//! the number of inputs that still have rows, divided by 2^64, as the position of the picked one among these, in the
-//! order of the inputs. While only one input is left nothing is drawn.
+//! A seeded merge picks with SplitMix64, which starts from the seed: for each row it draws 64 bits, and takes them
+//! times the number of inputs that still have rows, divided by 2^64, as the position of the picked one among these, in
+//! the order of the inputs. While only one input is left nothing is drawn.
 //!
-//! No row is taken before every input has one or is known to be at its end. So the order depends on nothing but the rows,
-//! however they come in.
+//! No row is taken before every input has one or is known to be at its end. So the order depends on nothing but the
+//! rows, however they come in.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -112,8 +112,8 @@ impl Turns {
         (!mixed.picks.is_empty()).then_some(mixed)
     }
 
-    /// Takes the next row; there must be one. `numbers` says for each input which of the batches its first one is, if it
-    /// is among them. False if the next row isn't known, or there is none.
+    /// Takes the next row; there must be one. `numbers` says for each input which of the batches its first one is, if
+    /// it is among them. False if the next row isn't known, or there is none.
     fn take(&mut self, mixed: &mut Mixed, numbers: &mut [Option<u32>]) -> bool {
         let position = self.pick.next(self.live.len());
         let number = self.live[position];

@@ -5,8 +5,8 @@
 //! a row of each input in turn, so the drivers of its inputs run together, a few blocks at a time.
 //!
 //! Where that can't be, an input is parked: its rows then have a driver that waits for nothing but them (and, of a
-//! concatenating merge, the inputs in front). Parking every input of a concatenating merge but the first always helps, as
-//! does parking every input of an interleaving one; so there always is an order.
+//! concatenating merge, the inputs in front). Parking every input of a concatenating merge but the first always helps,
+//! as does parking every input of an interleaving one; so there always is an order.
 //!
 //! Drivers that run together must not be tied in two ways. Two merges that both take turns between the same two sources
 //! would each hold up the rows that the other one waits for. Tied in one way only, somebody can always go on: who waits
@@ -189,8 +189,8 @@ impl<'p> Schedule<'p> {
         }
     }
 
-    /// The drivers in an order in which each comes behind those that it waits for, and otherwise in plan order. `None` if
-    /// there is no such order, or if some that run together are tied in two ways.
+    /// The drivers in an order in which each comes behind those that it waits for, and otherwise in plan order. `None`
+    /// if there is no such order, or if some that run together are tied in two ways.
     fn try_order(&self) -> Option<Vec<Vec<Driver>>> {
         let ties = self.ties();
         if !self.are_tied_once(&ties) {
