@@ -153,6 +153,7 @@ fn normalise_output(text: &str) -> String {
     let figures = [
         (r"\d+(\.\d+)? ?(ms|µs|s)\b", "<time>"),
         (r"peak memory \d+(\.\d+)?[BKMG]\b", "peak memory <size>"),
+        (r", \d+(\.\d+)?[BKMG] reserved", ", <size> reserved"),
         (r"own size of \d+(\.\d+)?[BKMG]\b", "own size of <size>"),
         (r"  in .*, no cap", "  in <folder>, no cap"),
         (r"/tmp/[^\s:]+", "<folder>"),

@@ -117,7 +117,7 @@ impl Draft {
         let mut draft = Self { yaml, ports: Vec::new(), outputs: Vec::new() };
         for number in 0..sources {
             draft.add(&format!(
-                "{{ type: source, name: s{number}, config: {{ type: csv, path: s{number}.csv, schema: {SCHEMA} }} }}"
+                "{{ type: source, name: s{number}, config: {{ type: csv, path: s{number}.csv, on_unmapped: {{ mode: drop }}, schema: {SCHEMA} }} }}"
             ));
             draft.ports.push(format!("s{number}"));
         }
@@ -180,7 +180,7 @@ impl Draft {
         }
     }
 
-    /// An aggregate, and behind it a transform that gives its rows the columns of all others.
+    /// An aggregate, and behind it transforms that give its rows the columns of all others, in their order.
     fn aggregate(&mut self, name: &str, input: usize, variant: usize) {
         let (port, (keys, program)) = (self.port(input), AGGREGATES[variant % AGGREGATES.len()]);
         self.add(&format!(
@@ -192,8 +192,17 @@ impl Draft {
             () => "null".to_string(),
         };
         let (id, k, s, f) = (has("id", "i"), has("k", "kk"), has("s", "ss"), has("f", "ff"));
-        let program = format!("emit id = {id} ?? 7\\nemit k = {k}\\nemit s = {s} ?? ''\\nemit f = {f}");
-        self.transform(&format!("{name}_row"), name, &format!("include_unmapped: false, cxl: \"{program}\""));
+        let values = format!("emit a = {id} ?? 7\\nemit b = {k}\\nemit c = {s} ?? ''\\nemit d = {f}");
+        self.add(&format!(
+            "{{ type: transform, name: {name}_values, input: {name}, \
+             config: {{ include_unmapped: false, cxl: \"{values}\" }} }}"
+        ));
+        let row = "emit id = a\\nemit k = b\\nemit s = c\\nemit f = d";
+        self.transform(
+            &format!("{name}_row"),
+            &format!("{name}_values"),
+            &format!("include_unmapped: false, cxl: \"{row}\""),
+        );
     }
 
     fn transform(&mut self, name: &str, port: &str, config: &str) {
