@@ -82,7 +82,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
     let folder = super::spill_root(options);
-    let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults);
+    let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults, observer);
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
     let spool = Spool::new(Room { arbitrator: &arbitrator, disk: &disk, consumer: plan.consumers.len() });
     let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk));
@@ -109,7 +109,7 @@ fn shared<'p>(
     sources: &[OpenSource<'p>],
     names: &mut CarriedNames,
     constants: Arc<Constants>,
-    (arbitrator, disk): (&'p Arbitrator, &'p Disk),
+    (arbitrator, disk): (&'p Arbitrator, &'p Disk<'p>),
 ) -> Shared<'p> {
     let sinks = plan.operators().filter_map(|(id, operator)| match &operator.kind {
         OperatorKind::Sink(spec) => Some((id, SinkColumns::new(spec, sources, names))),

@@ -29,7 +29,7 @@ pub(crate) struct Room<'p> {
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
     /// What does not fit it.
-    pub disk: &'p Disk,
+    pub disk: &'p Disk<'p>,
     /// Their memory consumer.
     pub consumer: usize,
 }

@@ -234,7 +234,7 @@ pub(crate) struct BufferContext<'p> {
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
     /// Where it spills to.
-    pub disk: &'p Disk,
+    pub disk: &'p Disk<'p>,
     /// How many workers may be used to spill.
     pub threads: usize,
 }

@@ -56,7 +56,7 @@ pub(super) fn new<'p>(
 #[derive(Clone, Copy)]
 struct Room<'p> {
     arbitrator: &'p Arbitrator,
-    disk: &'p Disk,
+    disk: &'p Disk<'p>,
     consumer: usize,
 }
 

@@ -147,7 +147,7 @@ pub(crate) struct Shared<'p> {
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
     /// What does not fit it.
-    pub disk: &'p Disk,
+    pub disk: &'p Disk<'p>,
     /// How many workers there are.
     pub threads: usize,
     /// What each sink writes.

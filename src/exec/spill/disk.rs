@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::exec::Failure;
+use crate::exec::{Failure, Observer};
 use crate::plan::explain::layout::size;
 
 /// Where a run of the program spills to.
-#[derive(Debug)]
-pub struct Disk {
+pub struct Disk<'p> {
     folder: PathBuf,
     /// Bytes of records in a frame, before they are compressed.
     frame: usize,
@@ -19,6 +18,8 @@ pub struct Disk {
     faults: DiskFaults,
     writes: AtomicU64,
     reads: AtomicU64,
+    /// Asked before each write whether the run goes on.
+    observer: &'p dyn Observer,
     /// For each memory consumer.
     consumers: Vec<Consumer>,
 }
@@ -77,16 +78,22 @@ const FRAME: (u64, u64) = (1 << 10, 256 << 10);
 /// Fewest and most runs that are read at once.
 const FAN_IN: (u64, u64) = (2, 256);
 
-impl Disk {
+impl<'p> Disk<'p> {
     /// Spills to `folder`, sized for a memory limit of `limit` bytes: the frames of a merge take at most a quarter of it.
-    /// The memory consumers go by their position.
-    pub fn new(folder: PathBuf, limit: u64, consumers: impl IntoIterator<Item = String>, faults: DiskFaults) -> Self {
+    /// The memory consumers go by their position. `observer` may stop the run between two writes.
+    pub fn new(
+        folder: PathBuf,
+        limit: u64,
+        consumers: impl IntoIterator<Item = String>,
+        faults: DiskFaults,
+        observer: &'p dyn Observer,
+    ) -> Self {
         let frame = (limit / 128).clamp(FRAME.0, FRAME.1);
         let fan_in = (limit / 4 / frame).clamp(FAN_IN.0, FAN_IN.1);
         let consumer = |name| Consumer { name, raw: AtomicU64::new(0), stored: AtomicU64::new(0) };
         let consumers = consumers.into_iter().map(consumer).collect();
         let (writes, reads) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { folder, frame: frame as usize, fan_in: fan_in as usize, faults, writes, reads, consumers }
+        Self { folder, frame: frame as usize, fan_in: fan_in as usize, faults, writes, reads, observer, consumers }
     }
 
     /// What a memory consumer has spilled so far. Runs that were merged into longer ones count again.
@@ -108,6 +115,11 @@ impl Disk {
     /// Most runs that are read at once.
     pub(super) fn fan_in(&self) -> usize {
         self.fan_in
+    }
+
+    /// Whether somebody asked the run to stop.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.observer.interrupted()
     }
 
     /// Asks before a write; fails if it is the one that is to fail.

@@ -11,7 +11,7 @@ use crate::exec::memory::Charge;
 
 /// Reads runs in the order of the keys of their records; equal keys in the order of the runs.
 pub struct Merge<'p> {
-    disk: &'p Disk,
+    disk: &'p Disk<'p>,
     readers: Vec<RunReader>,
     /// A heap of the readers that have a record: the one with the first record on top.
     heap: Vec<Head>,
@@ -34,7 +34,7 @@ struct Head {
 
 impl<'p> Merge<'p> {
     /// In front of the first record. What the readers hold is charged already, to `charge` if it is the merge's own.
-    pub(super) fn new(disk: &'p Disk, runs: Vec<Run>, charge: Option<Charge<'p>>) -> Result<Self, Failure> {
+    pub(super) fn new(disk: &'p Disk<'p>, runs: Vec<Run>, charge: Option<Charge<'p>>) -> Result<Self, Failure> {
         let readers: Vec<RunReader> = runs.into_iter().map(RunReader::new).collect();
         let (heap, stored) = (Vec::with_capacity(readers.len()), Vec::new());
         let mut merge = Self { disk, readers, heap, given: false, stored, held: None, _charge: charge };
@@ -51,7 +51,7 @@ impl<'p> Merge<'p> {
     }
 
     /// Records that are in memory, in order.
-    pub(super) fn of_held(disk: &'p Disk, held: Held, charge: Charge<'p>) -> Self {
+    pub(super) fn of_held(disk: &'p Disk<'p>, held: Held, charge: Charge<'p>) -> Self {
         let (readers, heap, stored) = (Vec::new(), Vec::new(), Vec::new());
         Self { disk, readers, heap, given: false, stored, held: Some(held), _charge: Some(charge) }
     }

@@ -33,7 +33,7 @@ pub type Record<'a> = (&'a [u8], &'a [u8]);
 
 /// The runs of one structure.
 pub struct Spilled<'p> {
-    disk: &'p Disk,
+    disk: &'p Disk<'p>,
     /// The memory consumer whose rows they are.
     consumer: usize,
     runs: Vec<Run>,
@@ -65,7 +65,7 @@ impl From<Failure> for MergeError {
 
 impl<'p> Spilled<'p> {
     /// No runs yet. What is written counts as spilled by `consumer`.
-    pub fn new(disk: &'p Disk, consumer: usize) -> Self {
+    pub fn new(disk: &'p Disk<'p>, consumer: usize) -> Self {
         Self { disk, consumer, runs: Vec::new(), last: Vec::new() }
     }
 

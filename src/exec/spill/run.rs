@@ -30,7 +30,7 @@ const HEAD: usize = 8;
 
 /// Takes the records of a run.
 pub struct RunWriter<'p> {
-    disk: &'p Disk,
+    disk: &'p Disk<'p>,
     consumer: usize,
     run: Run,
     /// The records of the frame that is being filled.
@@ -55,7 +55,7 @@ pub(super) struct Written {
 
 impl<'p> RunWriter<'p> {
     /// Writes to the file from `start` on.
-    pub(super) fn new(disk: &'p Disk, file: Arc<File>, consumer: usize, start: u64) -> Self {
+    pub(super) fn new(disk: &'p Disk<'p>, file: Arc<File>, consumer: usize, start: u64) -> Self {
         let run = Run { file, range: start..start, records: 0, largest: 0 };
         let (records, stored, first, last) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { disk, consumer, run, records, stored, first, last_key: 0..0, last }
@@ -128,6 +128,9 @@ impl<'p> RunWriter<'p> {
 
     /// Writes a frame, header first, part by part; its records are `raw` bytes.
     fn write_frame(&mut self, raw: usize, parts: &[&[u8]]) -> Result<(), Failure> {
+        if self.disk.is_interrupted() {
+            return Err(Failure::interrupted());
+        }
         let stored: usize = parts.iter().map(|part| part.len()).sum();
         let written = self.disk.writing().and_then(|()| {
             let mut file = self.run.file.as_ref();

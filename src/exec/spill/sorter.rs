@@ -38,7 +38,7 @@ const FEWEST: (usize, usize) = (4096, 64);
 
 impl<'p> Sorter<'p> {
     /// No records yet. What is held is charged to `charge`; what is written counts as spilled by `consumer`.
-    pub fn new(disk: &'p Disk, consumer: usize, charge: Charge<'p>) -> Self {
+    pub fn new(disk: &'p Disk<'p>, consumer: usize, charge: Charge<'p>) -> Self {
         Self { spilled: Spilled::new(disk, consumer), charge, bytes: Vec::new(), entries: Vec::new(), most: u64::MAX }
     }
 

@@ -136,21 +136,28 @@ impl Observer for Impatient {
 }
 
 #[test]
-fn an_interruption_ends_any_stage() {
-    let rest = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv, sort_order: [k] } }\n";
-    let mut completed = 0;
-    for patience in 1..60 {
-        let mut lab = Lab::new(&[("in/a.csv", &rows(200))]);
-        (lab.options.threads, lab.options.block_size) = (2, 150);
-        match lab.run_observed(&pipeline("", rest), &Impatient(AtomicUsize::new(patience))) {
-            Ok(_) => completed += 1,
-            Err(failure) => {
-                assert_eq!((failure.exit_code, failure.diagnostic), (130, None));
-                assert_eq!(lab.names(), ["in"], "nothing is left behind");
+fn an_interruption_ends_any_stage_and_any_merging_of_runs() {
+    for limit in [1 << 20, 8 << 10] {
+        let run = |patience: usize| {
+            let mut lab = Lab::new(&[("in/a.csv", &rows(600))]);
+            (lab.options.threads, lab.options.block_size, lab.memory_limit) = (2, 150, Some(limit));
+            let patient = Impatient(AtomicUsize::new(patience));
+            let outcome = lab.run_observed(&pipeline("", SORT), &patient);
+            (outcome, lab.names(), patience.wrapping_sub(patient.0.into_inner()))
+        };
+        let (outcome, _, questions) = run(usize::MAX);
+        assert!(outcome.is_ok());
+        for patience in (1..questions).step_by(questions.div_ceil(40)) {
+            match run(patience) {
+                // How often the question is asked depends on how threads meet.
+                (Ok(_), ..) => assert!(patience > questions / 2, "{patience} of {questions}"),
+                (Err(failure), names, _) => {
+                    assert_eq!((failure.exit_code, failure.diagnostic), (130, None), "{patience}");
+                    assert_eq!(names, ["in"], "nothing is left behind");
+                }
             }
         }
     }
-    assert!((1..50).contains(&completed), "some were stopped in either stage: {completed} completed");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Records that are put in order on disk.
 
+use clinker::exec::Silent;
 use clinker::exec::memory::{Arbitrator, Charge};
 use clinker::exec::spill::{Disk, DiskFaults, Merge, MergeError, Sorter};
 use proptest::prelude::*;
@@ -20,7 +21,7 @@ fn in_order(
     how: impl for<'p> FnOnce(Sorter<'p>) -> Result<Merge<'p>, MergeError>,
 ) -> Option<Vec<Record>> {
     let arbitrator = Arbitrator::new(limit, ["rows".to_string()]);
-    let disk = Disk::new(std::env::temp_dir(), limit, ["rows".to_string()], DiskFaults::default());
+    let disk = Disk::new(std::env::temp_dir(), limit, ["rows".to_string()], DiskFaults::default(), &Silent);
     let mut sorter = Sorter::new(&disk, 0, Charge::new(&arbitrator, 0));
     for (key, payload) in records {
         within(sorter.push(key, payload))?;
@@ -75,7 +76,7 @@ fn a_record_may_be_as_large_as_memory() {
 fn few_records_need_no_disk() {
     let arbitrator = Arbitrator::new(1 << 20, ["rows".to_string()]);
     let nowhere = std::path::PathBuf::from("there/is/no/such/folder");
-    let disk = Disk::new(nowhere, 1 << 20, ["rows".to_string()], DiskFaults::default());
+    let disk = Disk::new(nowhere, 1 << 20, ["rows".to_string()], DiskFaults::default(), &Silent);
     let mut sorter = Sorter::new(&disk, 0, Charge::new(&arbitrator, 0)).at_most(10_000);
     for key in [b"b", b"a"] {
         within(sorter.push(key, b"row")).expect("it fits");

@@ -1,9 +1,9 @@
 //! Records that were spilled come back in order, or not at all.
 
 use clinker::diagnostics::Code;
-use clinker::exec::Failure;
 use clinker::exec::memory::{Arbitrator, Charge};
 use clinker::exec::spill::{Damage, Disk, DiskFaults, MergeError, Spilled, Volume};
+use clinker::exec::{Failure, Silent};
 use proptest::prelude::*;
 
 type Record = (Vec<u8>, Vec<u8>);
@@ -12,13 +12,13 @@ type Record = (Vec<u8>, Vec<u8>);
 struct Room {
     folder: tempfile::TempDir,
     arbitrator: Arbitrator,
-    disk: Disk,
+    disk: Disk<'static>,
 }
 
 impl Room {
     fn new(limit: u64, faults: DiskFaults) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let disk = Disk::new(folder.path().to_path_buf(), limit, ["state".to_string()], faults);
+        let disk = Disk::new(folder.path().to_path_buf(), limit, ["state".to_string()], faults, &Silent);
         Self { folder, arbitrator: Arbitrator::new(limit, ["state".to_string()]), disk }
     }
 
@@ -219,7 +219,7 @@ fn a_bit_that_is_not_as_it_was_written_is_noticed() {
 fn a_folder_that_is_not_there_is_named() {
     let room = Room::new(1 << 20, DiskFaults::default());
     let folder = room.folder.path().join("gone");
-    let disk = Disk::new(folder.clone(), 1 << 20, ["state".to_string()], DiskFaults::default());
+    let disk = Disk::new(folder.clone(), 1 << 20, ["state".to_string()], DiskFaults::default(), &Silent);
     let failure = Spilled::new(&disk, 0).write(|writer| writer.push(b"", b"")).expect_err("there is no folder");
     let diagnostic = failure.diagnostic.expect("a reason");
     assert_eq!(diagnostic.code, Code::E320);

@@ -23,7 +23,7 @@ pub(super) struct Groups<'p> {
     operator: &'p Operator,
     layout: Arc<GroupLayout>,
     arbitrator: &'p Arbitrator,
-    disk: &'p Disk,
+    disk: &'p Disk<'p>,
     consumer: usize,
     held: Held<'p>,
     spilled: Spilled<'p>,

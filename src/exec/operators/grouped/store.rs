@@ -71,7 +71,7 @@ const FEWEST: usize = 16;
 
 impl<'p> Store<'p> {
     /// No rows. Rows are charged to the consumer `rows`, what is kept for each group to `groups`.
-    pub fn new(arbitrator: &'p Arbitrator, disk: &'p Disk, rows: usize, groups: usize) -> Self {
+    pub fn new(arbitrator: &'p Arbitrator, disk: &'p Disk<'p>, rows: usize, groups: usize) -> Self {
         Self {
             table: GroupTable::new(Charge::new(arbitrator, groups)),
             held: Vec::new(),
