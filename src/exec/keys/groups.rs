@@ -58,9 +58,11 @@ impl<'p> GroupTable<'p> {
         self.groups.is_empty()
     }
 
-    /// How many groups there is room for before the table grows.
-    pub fn room(&self) -> usize {
-        self.groups.capacity()
+    /// The most that is taken for so many more groups, in bytes, but for their keys.
+    pub fn growth(&self, groups: usize) -> u64 {
+        let count = self.groups.len() + groups;
+        let table = if count > self.room { table_bytes(count.max(2 * self.room)) } else { 0 };
+        table + self.groups.bound(count) - self.groups.bytes()
     }
 
     /// The key of a group.

@@ -23,3 +23,17 @@ pub fn keep_freed_memory() {
         }
     }
 }
+
+/// Gives freed memory back to the system.
+///
+/// Spilling frees many pieces of all sizes between others that stay. New ones rarely fit exactly, so that the process
+/// would take more and more beside what is in use.
+pub fn give_back_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: `malloc_trim` takes a number and may be called at any time.
+        unsafe {
+            libc::malloc_trim(0);
+        }
+    }
+}

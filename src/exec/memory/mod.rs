@@ -4,7 +4,7 @@ mod allocator;
 mod segments;
 mod working_set;
 
-pub use allocator::keep_freed_memory;
+pub use allocator::{give_back_freed_memory, keep_freed_memory};
 pub use segments::Segments;
 pub use working_set::{block_size, block_size_of, working_set};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Filling;
 use crate::exec::Failure;
-use crate::exec::memory::Arbitrator;
+use crate::exec::memory::{Arbitrator, give_back_freed_memory};
 use crate::plan::physical::{OperatorId, PhysicalPlan};
 
 /// Lets buffers put rows on disk until `wanted` more bytes leave the footprint of the run below the soft threshold, or
@@ -31,6 +31,7 @@ pub(crate) fn make_room(
             buffer.spill(over.max(arbitrator.limit() / 4))?;
         }
     }
+    give_back_freed_memory();
     Ok(())
 }
 

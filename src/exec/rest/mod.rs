@@ -95,6 +95,26 @@ pub fn picked(bytes: &[u8], offsets: &[u32]) -> Box<[u8]> {
     rows.collect::<Vec<_>>().concat().into()
 }
 
+/// Keeps only some of the rows that stand one behind the other, given which by their numbers, in the memory that they
+/// have; the rest of it is freed.
+pub fn retain_rows(bytes: Box<[u8]>, stays: impl Fn(usize) -> bool) -> Box<[u8]> {
+    let mut bytes = bytes.into_vec();
+    let (mut read, mut kept) = (0, 0);
+    for row in 0.. {
+        if read == bytes.len() {
+            break;
+        }
+        let end = read + HEAD + framed(&bytes[read..]).len();
+        if stays(row) {
+            bytes.copy_within(read..end, kept);
+            kept += end - read;
+        }
+        read = end;
+    }
+    bytes.truncate(kept);
+    bytes.into_boxed_slice()
+}
+
 /// The row that begins with its length at the start of `bytes`.
 fn framed(bytes: &[u8]) -> &[u8] {
     let (length, bytes) = bytes.split_first_chunk().expect("a row has its length in front");

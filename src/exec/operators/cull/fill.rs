@@ -47,7 +47,7 @@ impl<'p> Buffer<'p> for Culling<'p> {
     }
 
     fn headroom(&self, rows: usize) -> u64 {
-        self.store.headroom(rows, self.decisions.held())
+        self.store.headroom(rows)
     }
 
     fn spillable(&self) -> u64 {
@@ -59,6 +59,7 @@ impl<'p> Buffer<'p> for Culling<'p> {
     }
 
     fn seal(mut self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure> {
+        self.store.table.complete();
         self.store.check_sizes(&self.names)?;
         let ports = match self.decide() {
             Ok(ports) => ports,

@@ -1,7 +1,7 @@
 //! Rows of one block, with the group of each.
 
 use crate::exec::keys::OrderKeys;
-use crate::exec::rest::{self, Chunk};
+use crate::exec::rest;
 
 /// Rows of one block as they came.
 pub(super) struct Held {
@@ -59,24 +59,22 @@ impl Held {
         self.keys.iter().flat_map(OrderKeys::iter).chain(std::iter::repeat_n([].as_slice(), none))
     }
 
-    /// Only the rows for which `stays` holds, in memory of just their size.
-    pub fn only(&self, stays: impl Fn(&HeldRow<'_>) -> bool) -> Self {
-        let staying = || self.rows().filter(|row| stays(row));
-        let (mut count, mut bytes, mut key_bytes) = (0, 0, 0);
-        for row in staying() {
-            (count, bytes, key_bytes) = (count + 1, bytes + rest::HEAD + row.row.len(), key_bytes + row.key.len());
+    /// Keeps only the rows for which `stays` holds. They stay in the memory that they have, the rest of which is freed:
+    /// new memory might come from a part of the heap where nothing was freed.
+    pub fn retain(&mut self, stays: impl Fn(&HeldRow<'_>) -> bool) {
+        let stays: Vec<bool> = self.rows().map(|row| stays(&row)).collect();
+        let count = stays.iter().filter(|stays| **stays).count();
+        let mut keys = OrderKeys::with_capacity(if self.keys.is_empty() { 0 } else { count }, 0);
+        if !self.keys.is_empty() {
+            self.keys().zip(&stays).filter(|(_, stays)| **stays).for_each(|(key, _)| keys.push(&[key]));
+            keys.shrink_to_fit();
         }
-        let mut chunk = Chunk { bytes: Vec::with_capacity(bytes), offsets: Vec::with_capacity(count) };
-        let mut keys = OrderKeys::with_capacity(if key_bytes > 0 { count } else { 0 }, key_bytes);
-        let mut groups = Vec::with_capacity(count);
-        for HeldRow { group, key, row } in staying() {
-            chunk.push(row);
-            groups.push(group);
-            if key_bytes > 0 {
-                keys.push(&[key]);
-            }
-        }
-        let keys = if keys.is_empty() { Vec::new() } else { vec![keys] };
-        Self { bytes: chunk.bytes.into(), groups: groups.into(), keys }
+        self.keys = if keys.say_nothing() { Vec::new() } else { vec![keys] };
+        self.bytes = rest::retain_rows(std::mem::take(&mut self.bytes), |row| stays[row]);
+        let mut flags = stays.iter();
+        let mut groups = std::mem::take(&mut self.groups).into_vec();
+        groups.retain(|_| flags.next() == Some(&true));
+        groups.shrink_to_fit();
+        self.groups = groups.into();
     }
 }

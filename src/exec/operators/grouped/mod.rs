@@ -25,6 +25,7 @@ pub(super) use store::{Refused, Store};
 
 use super::buffer::{BufferContext, Full, Seal};
 use crate::exec::Failure;
+use crate::exec::memory::give_back_freed_memory;
 use crate::plan::physical::Operator;
 use arrange::Arranged;
 use scan::GroupScan;
@@ -39,6 +40,7 @@ impl<'p> Store<'p> {
         }
         self.spill(u64::MAX)?;
         let Self { spilled, charge, .. } = self;
+        give_back_freed_memory();
         let merge = spilled.merge(charge).map_err(|error| BufferContext::not_read_back(operator, error))?;
         Ok(Full::on_disk(GroupScan::new(merge, outcome)))
     }

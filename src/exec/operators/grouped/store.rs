@@ -8,7 +8,7 @@ use super::held::{self, Held, HeldRow, ROW};
 use super::names::GroupNames;
 use crate::exec::Failure;
 use crate::exec::keys::{GroupTable, Keys, OrderKeys};
-use crate::exec::memory::{Arbitrator, Charge, Exceeded};
+use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
 use crate::exec::rest::HEAD;
 use crate::exec::spill::{Disk, Spilled};
 
@@ -54,7 +54,7 @@ impl Refused {
 
 /// What each group takes.
 struct Sizes<'p> {
-    sizes: Vec<Size>,
+    sizes: Segments<Size>,
     charge: Charge<'p>,
 }
 
@@ -66,9 +66,6 @@ struct Size {
     resident: u64,
 }
 
-/// Fewest groups that there is room for.
-const FEWEST: usize = 16;
-
 impl<'p> Store<'p> {
     /// No rows. Rows are charged to the consumer `rows`, what is kept for each group to `groups`.
     pub fn new(arbitrator: &'p Arbitrator, disk: &'p Disk<'p>, rows: usize, groups: usize) -> Self {
@@ -77,7 +74,7 @@ impl<'p> Store<'p> {
             held: Vec::new(),
             charge: Charge::new(arbitrator, rows),
             spilled: Spilled::new(disk, rows),
-            sizes: Sizes { sizes: Vec::new(), charge: Charge::new(arbitrator, groups) },
+            sizes: Sizes { sizes: Segments::default(), charge: Charge::new(arbitrator, groups) },
             arbitrator,
         }
     }
@@ -143,19 +140,16 @@ impl<'p> Store<'p> {
         let ends = offsets.iter().skip(1).copied().chain([held.bytes.len() as u32]);
         let rows = held.groups.iter().zip(held.keys());
         for ((start, end), (group, key)) in offsets.iter().zip(ends).zip(rows) {
-            let (framed, size) = (u64::from(end - start), &mut self.sizes.sizes[*group as usize]);
+            let (framed, size) = (u64::from(end - start), self.sizes.sizes.get_mut(*group));
             size.footprint += framed + (ROW - HEAD) as u64;
             size.resident += if stays { framed + held::beside(key) } else { 0 };
         }
     }
 
-    /// The most that what is kept for each group may grow by when so many more rows come; `beside` is what its owner
-    /// holds for the groups.
-    pub fn headroom(&self, rows: usize, beside: u64) -> u64 {
-        let groups = self.table.len() + rows;
-        let may_grow = groups > self.table.room() || groups > self.sizes.sizes.capacity();
-        // What grows moves to twice the room, and both are held.
-        if may_grow { 2 * (self.table.held() + self.sizes.charge.held() + beside) } else { 0 }
+    /// The most that what is kept here for groups may grow by when so many more rows come, in bytes.
+    pub fn headroom(&self, rows: usize) -> u64 {
+        let sizes = self.sizes.sizes.bound(self.table.len() + rows) - self.sizes.sizes.bytes();
+        self.table.growth(rows) + sizes
     }
 
     /// How many of its bytes could be put on disk now.
@@ -166,7 +160,7 @@ impl<'p> Store<'p> {
     /// Puts rows on disk until `wanted` bytes are free: the largest groups first. Of a group that is more than the soft
     /// threshold on its own it is the oldest rows.
     pub fn spill(&mut self, wanted: u64) -> Result<(), Failure> {
-        let sizes = self.sizes.sizes.iter().map(|size| size.resident);
+        let sizes = self.sizes.iter().map(|size| size.resident);
         let choice = Choice::new(sizes, self.charge.held(), wanted, self.arbitrator.soft());
         let is_over = |freed: u64| matches!(choice, Choice::Oldest(_)) && freed >= wanted;
         let (mut start, mut freed) = (0, 0);
@@ -177,9 +171,9 @@ impl<'p> Store<'p> {
         }
         self.held.retain(|held| !held.groups.is_empty());
         match choice {
-            Choice::Oldest(group) => self.sizes.sizes[group as usize].resident -= freed,
+            Choice::Oldest(group) => self.sizes.sizes.get_mut(group).resident -= freed,
             _ => {
-                let sizes = (0..).zip(&mut self.sizes.sizes);
+                let sizes = (0..).zip(self.sizes.sizes.pieces_mut().flatten());
                 let taken = sizes.filter(|(group, size)| choice.takes(*group, size.resident));
                 taken.for_each(|(_, size)| size.resident = 0);
             }
@@ -201,14 +195,14 @@ impl<'p> Store<'p> {
     /// Puts the chosen rows of some blocks on disk. Gives what they took.
     fn spill_some(&mut self, blocks: Range<usize>, choice: Choice) -> Result<u64, Failure> {
         let Self { held, sizes, spilled, charge, .. } = self;
-        let goes = |row: &HeldRow<'_>| choice.takes(row.group, sizes.sizes[row.group as usize].resident);
+        let goes = |row: &HeldRow<'_>| choice.takes(row.group, sizes.sizes.get(row.group).resident);
         write(spilled, &held[blocks.clone()], goes)?;
         let mut freed = 0;
         for block in &mut held[blocks] {
             let gone: u64 = block.rows().filter(goes).map(|row| row.cost()).sum();
             if gone > 0 {
                 let before = block.cost();
-                *block = block.only(|row| !goes(row));
+                block.retain(|row| !goes(row));
                 charge.give_back(before - block.cost());
                 freed += gone;
             }
@@ -219,7 +213,7 @@ impl<'p> Store<'p> {
     /// E310 if the rows of a group are more than the whole limit: of the largest one.
     pub fn check_sizes(&self, names: &GroupNames<'_>) -> Result<(), Failure> {
         let limit = self.arbitrator.limit();
-        let sizes = (0..).zip(&self.sizes.sizes).map(|(group, size)| (group, size.footprint));
+        let sizes = (0..).zip(self.sizes.iter()).map(|(group, size)| (group, size.footprint));
         match sizes.max_by_key(|(group, footprint)| (*footprint, Reverse(*group))) {
             Some((group, used)) if used > limit => Err(names.too_large(self.table.key(group), used, limit)),
             _ => Ok(()),
@@ -246,16 +240,16 @@ impl<'p> Store<'p> {
 impl Sizes<'_> {
     /// Makes room for so many groups.
     fn grow(&mut self, count: usize) -> Result<(), Exceeded> {
-        let bytes = |groups: usize| (groups * size_of::<Size>()) as u64;
-        let (old, room) = (self.sizes.capacity(), count.max(2 * self.sizes.capacity()).max(FEWEST));
-        if count > old {
-            // While they move both are held.
-            self.charge.take(bytes(room))?;
-            self.sizes.reserve_exact(room - self.sizes.len());
-            self.charge.give_back(bytes(old));
-        }
-        self.sizes.resize(count.max(self.sizes.len()), Size::default());
+        let (held, bound) = (self.sizes.bytes(), self.sizes.bound(count));
+        self.charge.take(bound - held)?;
+        self.sizes.grow(count);
+        self.charge.give_back(bound - self.sizes.bytes());
         Ok(())
+    }
+
+    /// All of them, by group.
+    fn iter(&self) -> impl Iterator<Item = &Size> + Clone {
+        (0..self.sizes.len() as u32).map(|group| self.sizes.get(group))
     }
 }
 

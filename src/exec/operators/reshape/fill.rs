@@ -38,7 +38,7 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
     }
 
     fn headroom(&self, rows: usize) -> u64 {
-        self.store.headroom(rows, 0)
+        self.store.headroom(rows)
     }
 
     fn spillable(&self) -> u64 {
@@ -55,6 +55,7 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
     }
 
     fn seal(mut self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure> {
+        self.store.table.complete();
         self.store.check_sizes(&self.names)?;
         let groups = self.store.table.len();
         let reserved = self.store.reserve(&mut self.ports, groups as u64);
