@@ -61,7 +61,7 @@ fn one_row_that_does_not_fit_stops_the_run() {
 fn rows_without_a_key_are_dead_letters_wherever_batches_end() {
     let pipeline = PIPELINE.replace("distinct by k", "let x = k.to_float()\\ndistinct by x")
         + "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n";
-    let key = |n: usize| if n % 5 == 0 { "NaN".to_string() } else { format!("{}", n % 700) };
+    let key = |n: usize| if n.is_multiple_of(5) { "NaN".to_string() } else { format!("{}", n % 700) };
     let mut expected = "k,n\n".to_string();
     (0..700).filter(|n| n % 5 != 0).for_each(|n| expected += &format!("{n},{n}\n"));
     for (limit, batch_size) in [(1 << 20, 2048), (32 << 10, 1), (32 << 10, 7), (32 << 10, 300)] {

@@ -116,11 +116,7 @@ impl<'p> Stream<'p> {
         let mut endings = Endings { finish: &self.finish, ended, list: Vec::new() };
         let behind = ended + Endings::count(ahead.as_ref(), own.as_ref(), first);
         let Some(end) = end else {
-            let held = last.as_ref().map_or(0, Stretch::bytes);
-            match held.checked_sub(charge.held()) {
-                Some(more) => self.reserve(&mut charge, more, make_room, last.as_ref())?,
-                None => charge.give_back(charge.held() - held),
-            }
+            self.hold(last.as_ref(), &mut charge, make_room)?;
             self.relay.hand_on(block, Open { group: last, charge, ended: behind });
             endings.add(ahead, own, first);
             return Ok(endings.list);
@@ -147,6 +143,18 @@ impl<'p> Stream<'p> {
         }
         ahead.append(own, |bytes| self.reserve(charge, bytes, make_room, Some(own)))?;
         Ok(1)
+    }
+
+    /// Holds just what the open group takes.
+    fn hold(&self, open: Option<&Stretch>, charge: &mut Charge<'p>, make_room: MakeRoom<'_>) -> Result<(), Failure> {
+        let bytes = open.map_or(0, Stretch::bytes);
+        match bytes.checked_sub(charge.held()) {
+            Some(more) => self.reserve(charge, more, make_room, open),
+            None => {
+                charge.give_back(charge.held() - bytes);
+                Ok(())
+            }
+        }
     }
 
     /// Reserves memory for the first of some groups.

@@ -116,8 +116,8 @@ impl Stretch {
         (self.keys.bytes.len() + self.firsts.bytes.len()) as u64 + states.sum::<u64>()
     }
 
-    /// Adds the rows of the first group of `behind` to the one group that this is, `reserve` the bytes that this takes
-    /// at most before each aggregate takes them.
+    /// Adds the rows of the first group of `behind` to the one group that this is. `reserve` is asked for the most that
+    /// an aggregate takes for that, before it does.
     pub(super) fn append<E>(
         &mut self,
         behind: &Stretch,
