@@ -1,15 +1,18 @@
 //! Groups of rows with equal keys, numbered as they are first seen.
+//!
+//! The table is one list of slots. A slot holds 32 bits of a hash and where the record of a key is; the hash times the
+//! number of slots says where a key belongs, and the first free slot from there on takes it. So slots stand in the order
+//! of their hashes, nearly, and a larger list is filled from front to back. Most of what finding a group takes is waiting
+//! for memory; so a few rows are looked up at once: first the slots of all, then the records.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
-use super::{Arena, Keys};
-use crate::exec::memory::{Charge, Exceeded, Segments};
+use super::Keys;
+use super::records::{Records, Spot};
+use crate::exec::memory::{Charge, Exceeded};
 
 /// Hashes keys: made by workers, long before the table is asked. Nothing that a run gives depends on hashes.
 #[derive(Clone, Debug, Default)]
@@ -25,54 +28,103 @@ impl KeyHasher {
 /// The groups seen so far. Every byte is reserved before it is taken.
 #[derive(Debug)]
 pub struct GroupTable<'p> {
-    table: HashTable<u32>,
-    groups: Segments<Group>,
-    keys: Arena,
-    /// How many groups the table has room for.
-    room: usize,
+    slots: Vec<Slot>,
+    records: Records,
+    /// Where the records of groups 0, [`EVERY`], 2 × [`EVERY`], … are.
+    index: Vec<Spot>,
+    count: u32,
     charge: Charge<'p>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Group {
-    hash: u64,
-    key: u64,
+/// A place for a key: the hash, then the spot of its record; 0 if it is free.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+struct Slot(u64);
+
+/// Fewest slots.
+const FEWEST: usize = 16;
+/// Records are walked from every so manieth.
+const EVERY: u32 = 32;
+/// How many rows are looked up at once.
+const AT_ONCE: usize = 32;
+
+impl Slot {
+    const FREE: Self = Self(0);
+
+    fn new(hash: u32, spot: Spot) -> Self {
+        Self(u64::from(hash) << 32 | u64::from(spot.to_bits()))
+    }
+
+    fn hash(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn spot(self) -> Spot {
+        Spot::from_bits(self.0 as u32)
+    }
 }
 
-/// Fewest groups that there is room for.
-const FEWEST: usize = 14;
+/// The part of a hash that the table goes by: all bits of it count.
+fn short(hash: u64) -> u32 {
+    (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+}
+
+/// Where a key with this hash belongs among so many slots.
+fn home(hash: u32, slots: usize) -> usize {
+    ((u64::from(hash) * slots as u64) >> 32) as usize
+}
 
 impl<'p> GroupTable<'p> {
     /// No groups, charged to the consumer of `charge`.
     pub fn new(charge: Charge<'p>) -> Self {
-        Self { table: HashTable::new(), groups: Segments::default(), keys: Arena::default(), room: 0, charge }
+        Self { slots: Vec::new(), records: Records::default(), index: Vec::new(), count: 0, charge }
     }
 
     /// The number of groups.
     pub fn len(&self) -> usize {
-        self.groups.len()
+        self.count as usize
     }
 
     /// Whether there are no groups.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.count == 0
     }
 
     /// The most that is taken for so many more groups, in bytes, but for their keys.
     pub fn growth(&self, groups: usize) -> u64 {
-        let count = self.groups.len() + groups;
-        let table = if count > self.room { table_bytes(count.max(2 * self.room)) } else { 0 };
-        table + self.groups.bound(count) - self.groups.bytes()
-    }
-
-    /// The key of a group.
-    pub fn key(&self, group: u32) -> &[u8] {
-        self.keys.get(self.groups.get(group).key)
+        let count = self.len() + groups;
+        let (mut before, mut slots) = (self.slots.len(), self.slots.len());
+        while room(slots) < count {
+            (before, slots) = (slots, larger(slots));
+        }
+        // While slots move both lists are held.
+        let list = if slots > self.slots.len() { slot_bytes(slots) + slot_bytes(before) } else { slot_bytes(before) };
+        let index = 2 * (count / EVERY as usize + 4) * size_of::<Spot>();
+        list - slot_bytes(self.slots.len()) + index as u64
     }
 
     /// What is held, in bytes.
     pub fn held(&self) -> u64 {
         self.charge.held()
+    }
+
+    /// The key of a group. For many of them [`keys`](Self::keys) is faster.
+    pub fn key(&self, group: u32) -> &[u8] {
+        self.records.key(self.spot(group))
+    }
+
+    /// The keys of some groups, in order.
+    pub fn keys(&self, groups: Range<u32>) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut next = (!groups.is_empty()).then(|| self.spot(groups.start));
+        groups.map(move |_| {
+            let spot = next.expect("it is one of several");
+            next = self.records.next(spot);
+            self.records.key(spot)
+        })
+    }
+
+    fn spot(&self, group: u32) -> Spot {
+        let first = self.index[(group / EVERY) as usize];
+        (0..group % EVERY).fold(first, |spot, _| self.records.next(spot).expect("there is a record for each group"))
     }
 
     /// Appends the group of each row; a key that is new begins a group. `hashes` are those of the keys, always by the
@@ -90,108 +142,157 @@ impl<'p> GroupTable<'p> {
         groups: &mut Vec<u32>,
     ) -> Result<(), Exceeded> {
         groups.reserve(rows.len());
-        for row in rows {
-            groups.push(self.admit_one(keys.key(row), hashes[row])?);
+        for start in rows.clone().step_by(AT_ONCE) {
+            let rows = start..rows.end.min(start + AT_ONCE);
+            let likely = self.likely(&hashes[rows.clone()]);
+            for (row, (spot, group)) in rows.zip(likely) {
+                let key = keys.key(row);
+                let is_known = spot.is_some_and(|spot| self.records.key(spot) == key);
+                groups.push(if is_known { group } else { self.admit_one(key, hashes[row])? });
+            }
         }
         Ok(())
     }
 
+    /// For each of some hashes, the record that its key has in the simplest case, and the group.
+    fn likely(&self, hashes: &[u64]) -> [(Option<Spot>, u32); AT_ONCE] {
+        let mut slots = [Slot::FREE; AT_ONCE];
+        if !self.slots.is_empty() {
+            for (slot, hash) in slots.iter_mut().zip(hashes) {
+                let hash = short(*hash);
+                let found = self.slots[home(hash, self.slots.len())];
+                *slot = if found.hash() == hash { found } else { Slot::FREE };
+            }
+        }
+        slots.map(|slot| match slot {
+            Slot::FREE => (None, 0),
+            slot => (Some(slot.spot()), self.records.number(slot.spot())),
+        })
+    }
+
     /// The group of one key; one that is new begins a group, whose number is the [`len`](Self::len) from before.
     pub fn admit_one(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
-        let known = |group: &u32| {
-            let Group { hash: other, key: place } = *self.groups.get(*group);
-            other == hash && self.keys.get(place) == key
-        };
-        match self.table.find(hash, known) {
-            Some(group) => Ok(*group),
-            None => self.begin(key, hash),
+        let hash = short(hash);
+        if let Some(group) = self.find(key, hash) {
+            return Ok(group);
         }
+        if self.len() >= room(self.slots.len()) {
+            self.grow()?;
+        }
+        self.begin(key, hash)
+    }
+
+    fn find(&self, key: &[u8], hash: u32) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut place = home(hash, self.slots.len());
+        loop {
+            let slot = self.slots[place];
+            if slot == Slot::FREE {
+                return None;
+            }
+            if slot.hash() == hash && self.records.key(slot.spot()) == key {
+                return Some(self.records.number(slot.spot()));
+            }
+            place = if place + 1 == self.slots.len() { 0 } else { place + 1 };
+        }
+    }
+
+    fn begin(&mut self, key: &[u8], hash: u32) -> Result<u32, Exceeded> {
+        if let Some(bytes) = self.records.needs(key) {
+            self.charge.take(bytes as u64)?;
+        }
+        if self.index.len() == self.index.capacity() && self.count.is_multiple_of(EVERY) {
+            self.grow_index()?;
+        }
+        let Some(spot) = self.records.push(self.count, key) else {
+            // Tens of gigabytes of keys.
+            return Err(self.charge.take(u64::MAX).expect_err("no limit leaves room for so much"));
+        };
+        if self.count.is_multiple_of(EVERY) {
+            self.index.push(spot);
+        }
+        insert(&mut self.slots, Slot::new(hash, spot));
+        self.count += 1;
+        Ok(self.count - 1)
+    }
+
+    /// Makes the list of slots larger by half. While they move both lists are held.
+    fn grow(&mut self) -> Result<(), Exceeded> {
+        let (old, room) = (self.slots.len(), larger(self.slots.len()));
+        self.charge.take(slot_bytes(room))?;
+        self.resize(room);
+        self.charge.give_back(slot_bytes(old));
+        Ok(())
+    }
+
+    fn resize(&mut self, room: usize) {
+        let before = std::mem::replace(&mut self.slots, vec![Slot::FREE; room]);
+        before.into_iter().filter(|slot| *slot != Slot::FREE).for_each(|slot| insert(&mut self.slots, slot));
+    }
+
+    fn grow_index(&mut self) -> Result<(), Exceeded> {
+        const FEWEST: usize = 4;
+        let bytes = |count: usize| (count * size_of::<Spot>()) as u64;
+        let (old, room) = (self.index.capacity(), (2 * self.index.capacity()).max(FEWEST));
+        self.charge.take(bytes(room))?;
+        self.index.reserve_exact(room - self.index.len());
+        self.charge.give_back(bytes(old));
+        Ok(())
     }
 
     /// Forgets all groups, and tells each of them before: its number, and its key in two parts, a checksum of the key and
     /// the key itself. They come in the order of what these parts are together. That order is as good as any other, and
     /// finding it takes no memory.
     pub fn drain<E>(&mut self, mut tell: impl FnMut(u32, [&[u8]; 2]) -> Result<(), E>) -> Result<(), E> {
-        (self.table, self.room) = (HashTable::new(), 0);
-        let (mut groups, keys) = (std::mem::take(&mut self.groups), std::mem::take(&mut self.keys));
-        let parts = |group: &Group| (group.hash >> 32, keys.get(group.key));
-        let mut number = 0;
-        for piece in groups.pieces_mut() {
-            for group in &mut *piece {
-                let checksum = crc32fast::hash(keys.get(group.key));
-                group.hash = u64::from(checksum) << 32 | number;
-                number += 1;
-            }
-            piece.sort_unstable_by(|left, right| parts(left).cmp(&parts(right)));
+        let (mut slots, records) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.records));
+        // There are more slots than records, so the list holds all of them.
+        slots.clear();
+        slots.extend(records.spots().map(|spot| Slot::new(crc32fast::hash(records.key(spot)), spot)));
+        let parts = |slot: &Slot| (slot.hash(), records.key(slot.spot()));
+        slots.sort_unstable_by(|left, right| parts(left).cmp(&parts(right)));
+        for slot in &slots {
+            let (checksum, key) = parts(slot);
+            tell(records.number(slot.spot()), [&checksum.to_be_bytes(), key])?;
         }
-        // The piece with the first group is on top.
-        let mut heap: BinaryHeap<_> = groups
-            .pieces_mut()
-            .filter_map(|piece| piece.split_first())
-            .map(|(group, rest)| Reverse((parts(group), group, rest)))
-            .collect();
-        while let Some(Reverse(((checksum, key), group, rest))) = heap.pop() {
-            tell(group.hash as u32, [&(checksum as u32).to_be_bytes(), key])?;
-            heap.extend(rest.split_first().map(|(group, rest)| Reverse((parts(group), group, rest))));
-        }
-        self.charge.give_back(self.charge.held());
+        drop((slots, records));
+        self.clear();
         Ok(())
     }
 
     /// Drops what only finding groups needs: from now on they are only looked at.
     pub fn complete(&mut self) {
-        self.table = HashTable::new();
-        self.charge.give_back(table_bytes(self.room));
-        self.room = 0;
+        let slots = std::mem::take(&mut self.slots);
+        self.charge.give_back(slot_bytes(slots.len()));
     }
 
-    /// Forgets the groups from number `count` on.
-    pub fn truncate(&mut self, count: usize) {
-        for group in count as u32..self.groups.len() as u32 {
-            let found = self.table.find_entry(self.groups.get(group).hash, |other| *other == group);
-            if let Ok(entry) = found {
-                entry.remove();
-            }
-        }
-        self.groups.truncate(count);
-    }
-
-    fn begin(&mut self, key: &[u8], hash: u64) -> Result<u32, Exceeded> {
-        if self.groups.len() == self.room {
-            self.grow()?;
-        }
-        let (held, bound) = (self.groups.bytes(), self.groups.bound(self.groups.len() + 1));
-        let more = bound - held + self.keys.needs(key).unwrap_or(0) as u64;
-        if more > 0 {
-            self.charge.take(more)?;
-        }
-        let group = u32::try_from(self.groups.len()).expect("2^32 groups take more memory than machines have");
-        self.groups.push(Group { hash, key: self.keys.push(key) });
-        if bound > held {
-            self.charge.give_back(bound - self.groups.bytes());
-        }
-        let all = &self.groups;
-        self.table.insert_unique(hash, group, |group| all.get(*group).hash);
-        Ok(group)
-    }
-
-    /// Doubles the room of the table. While groups move, both the old and the new one are held.
-    fn grow(&mut self) -> Result<(), Exceeded> {
-        let room = (2 * self.room).max(FEWEST);
-        self.charge.take(table_bytes(room))?;
-        let all = &self.groups;
-        self.table.reserve(room - all.len(), |group| all.get(*group).hash);
-        self.charge.give_back(table_bytes(self.room));
-        self.room = room;
-        Ok(())
+    /// Forgets all groups and gives back what they took.
+    pub fn clear(&mut self) {
+        (self.slots, self.records, self.index, self.count) = (Vec::new(), Records::default(), Vec::new(), 0);
+        self.charge.give_back(self.charge.held());
     }
 }
 
-/// Bytes of a table with room for `room` groups: an id and a control byte for each slot, at most 7 of 8 of them filled.
-fn table_bytes(room: usize) -> u64 {
-    if room == 0 {
-        return 0;
+/// Puts a key into the first free slot from where it belongs. There is one.
+fn insert(slots: &mut [Slot], slot: Slot) {
+    let mut place = home(slot.hash(), slots.len());
+    while slots[place] != Slot::FREE {
+        place = if place + 1 == slots.len() { 0 } else { place + 1 };
     }
-    let slots = (room * 8).div_ceil(7).next_power_of_two();
-    (slots * (size_of::<u32>() + 1)) as u64
+    slots[place] = slot;
+}
+
+/// For how many groups so many slots are enough.
+fn room(slots: usize) -> usize {
+    slots / 4 * 3
+}
+
+/// The next larger list of slots: by half.
+fn larger(slots: usize) -> usize {
+    (slots + slots / 2).max(FEWEST)
+}
+
+fn slot_bytes(slots: usize) -> u64 {
+    (slots * size_of::<Slot>()) as u64
 }

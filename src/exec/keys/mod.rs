@@ -6,6 +6,7 @@ pub mod equality;
 mod fold;
 pub mod groups;
 pub mod order;
+mod records;
 
 pub use arena::Arena;
 pub use columns::KeyColumns;

@@ -66,11 +66,11 @@ impl<'p> Buffer<'p> for Groups<'p> {
             let begun = self.held.begin_whole(&self.layout);
             begun.map_err(|exceeded| does_not_fit(self.spec, self.operator, &[], &exceeded))?;
         }
-        self.held.complete();
         if !self.spilled.is_empty() {
             self.spill_all()?;
             return self.merge(most_resident);
         }
+        self.held.complete();
         match self.held.bytes() <= most_resident {
             true => Ok(Full::Groups(Box::new(self.held))),
             false => self.write_in_order(),
@@ -89,6 +89,7 @@ impl<'p> Groups<'p> {
                 self.spill_all()?;
                 waiting.push(rows);
             } else if rows.len() > 1 {
+                self.held.clear(&self.spec.aggregation);
                 let middle = rows.start + rows.len() / 2;
                 waiting.extend([middle..rows.end, rows.start..middle]);
             } else {

@@ -80,7 +80,7 @@ impl<'p> Finish<'p> {
     pub fn origins(&self, groups: GroupsOf<'_, '_>, first: u64, count: usize) -> KeptOrigins {
         let file_rows = match groups {
             _ if !self.layout.names_rows => vec![0; count],
-            GroupsOf::Held(held, start) => held.first_rows(start..start + count as u32).to_vec(),
+            GroupsOf::Held(held, start) => held.first_rows(start..start + count as u32).collect(),
             GroupsOf::Stretch(stretch, start) => stretch.first_rows(start..start + count as u32).to_vec(),
             GroupsOf::Records(records) => records.iter().map(|record| self.record(record).1.first_row).collect(),
         };

@@ -7,7 +7,7 @@ use crate::analysis::hir::Aggregation;
 use crate::exec::aggregate::{Accumulator, Finished};
 use crate::exec::batch::Column;
 use crate::exec::keys::{Arena, GroupTable};
-use crate::exec::memory::{Arbitrator, Charge, Exceeded};
+use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
 
 use super::collect::Piece;
 use super::layout::{GroupLayout, accumulators};
@@ -15,12 +15,14 @@ use super::layout::{GroupLayout, accumulators};
 /// Groups, numbered as they were first seen, with their states. Every byte is reserved before it is taken.
 pub(crate) struct Held<'p> {
     table: GroupTable<'p>,
+    /// How many groups have states. The table may have more when rows could not be admitted.
+    count: u32,
     /// What the keys don't tell.
     firsts: Arena,
     /// For each group, where that is; empty where keys tell all.
-    first_places: Vec<u64>,
+    first_places: Segments<u64>,
     /// For each group, the number of its first row; empty where it isn't asked for.
-    first_rows: Vec<u64>,
+    first_rows: Segments<u64>,
     accumulators: Vec<Accumulator>,
     /// What all but the table takes.
     charge: Charge<'p>,
@@ -33,20 +35,23 @@ impl<'p> Held<'p> {
     pub fn new(aggregation: &Aggregation, arbitrator: &'p Arbitrator, consumer: usize) -> Self {
         Self {
             table: GroupTable::new(Charge::new(arbitrator, consumer)),
+            count: 0,
             firsts: Arena::default(),
-            first_places: Vec::new(),
-            first_rows: Vec::new(),
+            first_places: Segments::default(),
+            first_rows: Segments::default(),
             accumulators: accumulators(aggregation),
             charge: Charge::new(arbitrator, consumer),
             groups: Vec::new(),
         }
     }
 
-    /// Forgets all but the keys of groups, and gives back what that took.
-    fn forget_states(&mut self, aggregation: &Aggregation) {
+    /// Forgets all groups and gives back what they took.
+    pub fn clear(&mut self, aggregation: &Aggregation) {
+        self.table.clear();
+        self.count = 0;
         self.firsts = Arena::default();
-        self.first_places = Vec::new();
-        self.first_rows = Vec::new();
+        self.first_places = Segments::default();
+        self.first_rows = Segments::default();
         self.accumulators = accumulators(aggregation);
         self.charge.give_back(self.charge.held());
     }
@@ -60,12 +65,12 @@ impl<'p> Held<'p> {
 
     /// The number of groups.
     pub fn len(&self) -> usize {
-        self.table.len()
+        self.count as usize
     }
 
     /// Whether there are no groups.
     pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.count == 0
     }
 
     /// What is held, in bytes.
@@ -80,18 +85,17 @@ impl<'p> Held<'p> {
 
     /// The keys of some groups.
     pub fn keys(&self, groups: Range<u32>) -> impl ExactSizeIterator<Item = &[u8]> {
-        groups.map(|group| self.table.key(group))
+        self.table.keys(groups)
     }
 
     /// What the keys of some groups don't tell; nothing where they tell all.
     pub fn firsts(&self, groups: Range<u32>) -> impl Iterator<Item = &[u8]> {
-        let places = self.first_places.get(groups.start as usize..groups.end as usize).unwrap_or_default();
-        places.iter().map(|place| self.firsts.get(*place))
+        told(&self.first_places, groups).map(|place| self.firsts.get(place))
     }
 
-    /// The numbers of the first rows of some groups, or nothing.
-    pub fn first_rows(&self, groups: Range<u32>) -> &[u64] {
-        self.first_rows.get(groups.start as usize..groups.end as usize).unwrap_or_default()
+    /// The numbers of the first rows of some groups; nothing where they aren't asked for.
+    pub fn first_rows(&self, groups: Range<u32>) -> impl Iterator<Item = u64> {
+        told(&self.first_rows, groups)
     }
 
     /// The results of each aggregate for some groups.
@@ -108,15 +112,18 @@ impl<'p> Held<'p> {
         times: u32,
         mut tell: impl FnMut([&[u8]; 2], &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Self { table, firsts, first_places, first_rows, accumulators, .. } = self;
+        let Self { table, count, firsts, first_places, first_rows, accumulators, .. } = self;
         let states = States { firsts, first_places, first_rows, accumulators };
         let mut record = Vec::new();
         table.drain(|group, key| {
+            if group >= *count {
+                return Ok(());
+            }
             record.clear();
             states.encode(layout, times, group, &mut record);
             tell(key, &record)
         })?;
-        self.forget_states(aggregation);
+        self.clear(aggregation);
         Ok(())
     }
 
@@ -130,12 +137,13 @@ impl<'p> Held<'p> {
     /// Makes the group that an aggregate over the whole input has, even without rows.
     pub(super) fn begin_whole(&mut self, layout: &GroupLayout) -> Result<(), Exceeded> {
         let bound: u64 = self.accumulators.iter().map(|accumulator| accumulator.merge_bound(1, &[])).sum();
-        self.charge.take(bound + 2 * size_of::<u64>() as u64)?;
+        self.charge.take(bound + self.first_rows.bound(1))?;
         self.table.admit_one(&[], 0)?;
         if layout.names_rows {
-            self.first_rows.push(0);
+            self.first_rows.grow(1);
         }
         self.accumulators.iter_mut().for_each(|accumulator| accumulator.grow(1));
+        self.count = 1;
         Ok(())
     }
 
@@ -144,16 +152,13 @@ impl<'p> Held<'p> {
         self.table.complete();
     }
 
-    /// Adds some rows of a piece, all or none of them.
+    /// Adds some rows of a piece, all or none of them. If it fails all groups have to be drained or cleared before more
+    /// is added.
     pub(super) fn admit(&mut self, layout: &GroupLayout, piece: &Piece, rows: Range<usize>) -> Result<(), Exceeded> {
-        let before = self.len();
-        let admitted = self.number(layout, piece, rows.clone()).and_then(|()| self.add(piece, rows));
-        if admitted.is_err() {
-            self.table.truncate(before);
-            self.first_places.truncate(before);
-            self.first_rows.truncate(before);
-        }
-        admitted
+        self.number(layout, piece, rows.clone())?;
+        self.add(piece, rows)?;
+        self.count = self.table.len() as u32;
+        Ok(())
     }
 
     /// Finds or begins the group of each row.
@@ -161,15 +166,15 @@ impl<'p> Held<'p> {
         let before = self.len();
         self.groups.clear();
         self.table.admit_rows(&piece.keys, &piece.hashes, rows.clone(), &mut self.groups)?;
-        let new = self.len() - before;
+        let new = self.table.len() - before;
         if new == 0 || !layout.has_firsts() && !layout.names_rows {
             return Ok(());
         }
         if layout.has_firsts() {
-            reserve(&mut self.first_places, new, &mut self.charge)?;
+            grow(&mut self.first_places, self.table.len(), &mut self.charge)?;
         }
         if layout.names_rows {
-            reserve(&mut self.first_rows, new, &mut self.charge)?;
+            grow(&mut self.first_rows, self.table.len(), &mut self.charge)?;
         }
         let mut next = before as u32;
         for (row, group) in rows.zip(&self.groups) {
@@ -178,14 +183,14 @@ impl<'p> Held<'p> {
             }
             next += 1;
             if layout.names_rows {
-                self.first_rows.push(piece.origin.file_row(row));
+                *self.first_rows.get_mut(*group) = piece.origin.file_row(row);
             }
             if layout.has_firsts() {
                 let first = piece.firsts.row(row);
                 if let Some(bytes) = self.firsts.needs(first) {
                     self.charge.take(bytes as u64)?;
                 }
-                self.first_places.push(self.firsts.push(first));
+                *self.first_places.get_mut(*group) = self.firsts.push(first);
             }
         }
         Ok(())
@@ -193,7 +198,7 @@ impl<'p> Held<'p> {
 
     /// Adds to the states of the groups that the rows were found to have.
     fn add(&mut self, piece: &Piece, rows: Range<usize>) -> Result<(), Exceeded> {
-        let (count, arguments) = (self.len(), piece.arguments(rows));
+        let (count, arguments) = (self.table.len(), piece.arguments(rows));
         let pairs = || self.accumulators.iter().zip(arguments.iter());
         let before: u64 = pairs().map(|(accumulator, _)| accumulator.bytes()).sum();
         let bound: u64 = pairs().map(|(accumulator, args)| accumulator.bound(count, args)).sum();
@@ -211,8 +216,8 @@ impl<'p> Held<'p> {
 /// What is kept of groups besides their keys.
 struct States<'h> {
     firsts: &'h Arena,
-    first_places: &'h [u64],
-    first_rows: &'h [u64],
+    first_places: &'h Segments<u64>,
+    first_rows: &'h Segments<u64>,
     accumulators: &'h [Accumulator],
 }
 
@@ -220,25 +225,25 @@ impl States<'_> {
     /// Appends the record of a group, its key aside.
     fn encode(&self, layout: &GroupLayout, times: u32, group: u32, out: &mut Vec<u8>) {
         let seen = u64::from(times) << 32 | u64::from(group);
-        let first_row = self.first_rows.get(group as usize).copied().unwrap_or_default();
-        let first = self.first_places.get(group as usize).map_or(&[][..], |place| self.firsts.get(*place));
+        let first_row = told(self.first_rows, group..group + 1).next().unwrap_or_default();
+        let first = told(self.first_places, group..group + 1).next().map_or(&[][..], |place| self.firsts.get(place));
         layout.write_head(seen, first_row, first, out);
         self.accumulators.iter().for_each(|accumulator| accumulator.encode(group, out));
     }
 }
 
-/// Makes room in a list for `new` more. While it moves both the old and the new one are held.
-fn reserve(list: &mut Vec<u64>, new: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded> {
-    const FEWEST: usize = 16;
-    let bytes = |count: usize| (count * size_of::<u64>()) as u64;
-    let (old, wanted) = (list.capacity(), list.len() + new);
-    if wanted <= old {
-        return Ok(());
-    }
-    let room = wanted.max(2 * old).max(FEWEST);
-    charge.take(bytes(room))?;
-    list.reserve_exact(room - list.len());
-    charge.give_back(bytes(old));
+/// What a list has for some groups; nothing if it isn't kept.
+fn told(list: &Segments<u64>, groups: Range<u32>) -> impl Iterator<Item = u64> {
+    let groups = if list.is_empty() { 0..0 } else { groups };
+    list.range(groups).copied()
+}
+
+/// Makes a list longer.
+fn grow(list: &mut Segments<u64>, count: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded> {
+    let (before, bound) = (list.bytes(), list.bound(count));
+    charge.take(bound - before)?;
+    list.grow(count);
+    charge.give_back(bound - list.bytes());
     Ok(())
 }
 
