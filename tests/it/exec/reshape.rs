@@ -20,15 +20,21 @@ struct Row {
     note: Option<&'static str>,
 }
 
+/// What a rule makes of the row that triggers it, or why it fails.
+type Add = fn(&Row) -> Result<Row, &'static str>;
+
+/// What a rule does to the row that triggers it.
+type Set = fn(&mut Row);
+
 /// A rule, and what it does to a row that triggers it.
 struct Rule {
     text: &'static str,
     /// Whether it is triggered, or fails.
     when: fn(&Row) -> Result<bool, &'static str>,
     /// What it sets: the column and the change.
-    set: Option<(&'static str, fn(&mut Row))>,
+    set: Option<(&'static str, Set)>,
     /// The row that it adds, or a failure.
-    add: Option<fn(&Row) -> Result<Row, &'static str>>,
+    add: Option<Add>,
 }
 
 const RULES: [Rule; 7] = [

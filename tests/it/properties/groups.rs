@@ -131,7 +131,7 @@ proptest! {
 fn groups_go_every_way() {
     let row = |n: u64| {
         let dice = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-        let key = if n % 3 == 0 { dice % 90 } else { dice % 12 };
+        let key = if n.is_multiple_of(3) { dice % 90 } else { dice % 12 };
         let text = if key % 10 == 3 { "y" } else { "a" };
         format!("{},k{key},{},{text},note\n", dice / 128 % 400, dice / 65536 % 9)
     };

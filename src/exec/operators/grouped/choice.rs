@@ -25,16 +25,16 @@ const BITS: u32 = 3;
 const CLASSES: usize = (u64::BITS as usize) << BITS;
 
 impl Choice {
-    /// What has to go so that `wanted` bytes are free: of groups of these sizes the largest, unless one alone is more
-    /// than `soft`.
-    pub fn new(sizes: impl Iterator<Item = u64> + Clone, held: u64, wanted: u64, soft: u64) -> Self {
+    /// What has to go so that `wanted` bytes are free, of `held` bytes in groups of these sizes: the largest, whole; only a
+    /// part of one that is more than both that and `giant`.
+    pub fn new(sizes: impl Iterator<Item = u64> + Clone, held: u64, wanted: u64, giant: u64) -> Self {
         if wanted >= held {
             return Choice::All;
         }
         // The first of several.
         let largest = (0..).zip(sizes.clone()).max_by_key(|(group, size)| (*size, std::cmp::Reverse(*group)));
         match largest {
-            Some((group, size)) if size > soft => Choice::Oldest(group),
+            Some((group, size)) if size > giant.max(wanted) => Choice::Oldest(group),
             _ => Choice::Largest(Largest::new(sizes, wanted)),
         }
     }

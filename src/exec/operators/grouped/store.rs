@@ -157,11 +157,11 @@ impl<'p> Store<'p> {
         self.charge.held()
     }
 
-    /// Puts rows on disk until `wanted` bytes are free: the largest groups first. Of a group that is more than the soft
-    /// threshold on its own it is the oldest rows.
+    /// Puts rows on disk until `wanted` bytes are free: the largest groups first. Of a group that is more than half of
+    /// what may be in memory it is only the oldest rows.
     pub fn spill(&mut self, wanted: u64) -> Result<(), Failure> {
         let sizes = self.sizes.iter().map(|size| size.resident);
-        let choice = Choice::new(sizes, self.charge.held(), wanted, self.arbitrator.soft());
+        let choice = Choice::new(sizes, self.charge.held(), wanted, self.arbitrator.soft() / 2);
         let is_over = |freed: u64| matches!(choice, Choice::Oldest(_)) && freed >= wanted;
         let (mut start, mut freed) = (0, 0);
         while start < self.held.len() && !is_over(freed) {
