@@ -20,6 +20,7 @@ mod sources;
 pub mod spill;
 mod stages;
 pub mod value;
+mod varint;
 mod workers;
 
 use std::collections::BTreeMap;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::counts::Counts;
-use super::encoded::fixed;
 use super::slots::as_int;
 use super::{Finished, RowOrder, State};
 use crate::exec::batch::Column;
+use crate::exec::varint;
 
 /// More rows than a block has. `count(*)` has no argument that would tell how many there are.
 const MOST_ROWS: u64 = 1 << 30;
@@ -51,15 +51,16 @@ impl State for Count {
     }
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.counts.get(group).to_le_bytes());
+        varint::put(self.counts.get(group), out);
     }
 
-    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
-        self.counts.bound(count, u64::MAX)
+    fn merge_bound(&self, count: usize, mut state: &[u8]) -> u64 {
+        let more = if state.is_empty() { 0 } else { varint::take(&mut state) };
+        self.counts.bound(count, more)
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        self.counts.add(group, u64::from_le_bytes(fixed(state)));
+        self.counts.add(group, varint::take(state));
     }
 
     fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {

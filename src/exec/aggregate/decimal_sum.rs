@@ -5,6 +5,7 @@ use arrow_buffer::i256;
 use super::encoded::fixed;
 use crate::exec::eval::wide;
 use crate::exec::value::power_of_ten;
+use crate::exec::varint;
 use crate::formats::parse::MAX_SCALE;
 
 /// An exact sum of decimals of any scales.
@@ -51,7 +52,7 @@ impl DecimalSum {
     /// Appends the sum as bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.scale, u8::from(self.rest.is_some())]);
-        out.extend_from_slice(&self.mantissa.to_le_bytes());
+        varint::put_signed(self.mantissa, out);
         if let Some(rest) = &self.rest {
             out.extend_from_slice(&rest.to_le_bytes());
         }
@@ -60,7 +61,7 @@ impl DecimalSum {
     /// Adds an encoded sum, which it takes off the front. Gives how many bytes more are held elsewhere.
     pub fn merge(&mut self, state: &mut &[u8]) -> u64 {
         let [scale, has_rest] = fixed(state);
-        let grown = self.add(i128::from_le_bytes(fixed(state)), scale);
+        let grown = self.add(varint::take_signed(state), scale);
         if has_rest == 0 {
             return grown;
         }

@@ -1,4 +1,7 @@
-//! States as bytes, which go to disk and come back. Numbers are little-endian, and every state tells where it ends.
+//! States as bytes, which go to disk and come back: small ones as few, since there may be millions. Every state tells where
+//! it ends.
+
+use crate::exec::varint;
 
 /// Takes so many bytes off the front. They must be there: states come from `encode` alone.
 pub fn fixed<const N: usize>(state: &mut &[u8]) -> [u8; N] {
@@ -7,17 +10,13 @@ pub fn fixed<const N: usize>(state: &mut &[u8]) -> [u8; N] {
     *first
 }
 
-/// Takes a part off the front that begins with its length in 32 bits.
+/// Takes a part off the front that begins with its length.
 pub fn part<'a>(state: &mut &'a [u8]) -> &'a [u8] {
-    let length = u32::from_le_bytes(fixed(state)) as usize;
-    let (part, rest) = state.split_at(length);
-    *state = rest;
-    part
+    varint::take_part(state)
 }
 
 /// Appends a part: its length, then its bytes.
 pub fn put_part(part: &[u8], out: &mut Vec<u8>) {
-    let length = u32::try_from(part.len()).expect("a value is far smaller than 4 GiB");
-    out.extend_from_slice(&length.to_le_bytes());
+    varint::put(part.len() as u64, out);
     out.extend_from_slice(part);
 }

@@ -10,6 +10,7 @@ use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Bitmap, Column};
 use crate::exec::value::compare_decimals;
+use crate::exec::varint;
 
 /// Which end of the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,11 +143,11 @@ macro_rules! cell {
             }
 
             fn encode(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&$encode(*self));
+                $encode(*self, out);
             }
 
             fn decode(state: &mut &[u8]) -> Self {
-                $decode(fixed(state))
+                $decode(state)
             }
 
             fn column(results: Results<Self>) -> Finished {
@@ -161,13 +162,13 @@ cell!(
     Bool,
     Ord::cmp,
     |values: Vec<bool>, validity| Column::bools(Bitmap::from(values), validity),
-    |value| [u8::from(value)],
-    |byte| byte == [1]
+    put_int,
+    |state| varint::take_signed(state) == 1
 );
-cell!(i64, Int, Ord::cmp, Column::ints, i64::to_le_bytes, i64::from_le_bytes);
-cell!(f64, Float, order_floats, Column::floats, f64::to_le_bytes, f64::from_le_bytes);
-cell!(i32, Date, Ord::cmp, Column::dates, i32::to_le_bytes, i32::from_le_bytes);
-cell!(i128, DateTime, Ord::cmp, Column::date_times, i128::to_le_bytes, i128::from_le_bytes);
+cell!(i64, Int, Ord::cmp, Column::ints, put_int, |state| varint::take_signed(state) as i64);
+cell!(f64, Float, order_floats, Column::floats, put_float, |state| f64::from_le_bytes(fixed(state)));
+cell!(i32, Date, Ord::cmp, Column::dates, put_int, |state| varint::take_signed(state) as i32);
+cell!(i128, DateTime, Ord::cmp, Column::date_times, put_int, varint::take_signed);
 
 impl Cell for (i128, u8) {
     fn order(&self, other: &Self) -> Ordering {
@@ -181,17 +182,25 @@ impl Cell for (i128, u8) {
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.push(self.1);
-        out.extend_from_slice(&self.0.to_le_bytes());
+        put_int(self.0, out);
     }
 
     fn decode(state: &mut &[u8]) -> Self {
         let [scale] = fixed(state);
-        (i128::from_le_bytes(fixed(state)), scale)
+        (varint::take_signed(state), scale)
     }
 
     fn column(results: Results<Self>) -> Finished {
         results.decimals()
     }
+}
+
+fn put_int(value: impl Into<i128>, out: &mut Vec<u8>) {
+    varint::put_signed(value.into(), out);
+}
+
+fn put_float(value: f64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&value.to_le_bytes());
 }
 
 fn order_floats(a: &f64, b: &f64) -> Ordering {

@@ -82,9 +82,11 @@ impl FloatSum {
 
     /// Appends the sum as bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(self.more.is_some()));
+        out.extend_from_slice(&[u8::from(self.more.is_some()), u8::from(self.low != 0.0)]);
         out.extend_from_slice(&self.high.to_le_bytes());
-        out.extend_from_slice(&self.low.to_le_bytes());
+        if self.low != 0.0 {
+            out.extend_from_slice(&self.low.to_le_bytes());
+        }
         if let Some(more) = &self.more {
             more.encode(out);
         }
@@ -93,8 +95,11 @@ impl FloatSum {
     /// Adds an encoded sum, which it takes off the front. Gives how many bytes more are held elsewhere: at most three
     /// times [`Self::MOST_HEAP`].
     pub fn merge(&mut self, state: &mut &[u8]) -> u64 {
-        let [has_more] = fixed(state);
-        let grown = self.add(f64::from_le_bytes(fixed(state))) + self.add(f64::from_le_bytes(fixed(state)));
+        let [has_more, has_low] = fixed(state);
+        let mut grown = self.add(f64::from_le_bytes(fixed(state)));
+        if has_low == 1 {
+            grown += self.add(f64::from_le_bytes(fixed(state)));
+        }
         if has_more == 0 {
             return grown;
         }

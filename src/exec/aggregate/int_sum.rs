@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use super::counts::Counts;
-use super::encoded::fixed;
 use super::slots::{Results, Slots, for_each_valid};
 use super::sum::Result;
 use super::wide_float::WideFloat;
 use super::{Finished, RowOrder, State};
 use crate::exec::batch::Column;
+use crate::exec::varint;
 
 /// What a sum of ints that needs more than 64 bits says.
 const INTEGER_OVERFLOW: &str = "integer sum overflow";
@@ -114,18 +114,21 @@ impl State for IntSums {
     }
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.counts.get(group).to_le_bytes());
-        out.extend_from_slice(&self.sum(group).to_le_bytes());
+        varint::put(self.counts.get(group), out);
+        varint::put_signed(self.sum(group), out);
     }
 
-    fn merge_bound(&self, count: usize, _state: &[u8]) -> u64 {
-        // What the state holds may be anything.
-        self.most(count, u128::MAX) + self.counts.bound(count, u64::MAX)
+    fn merge_bound(&self, count: usize, mut state: &[u8]) -> u64 {
+        let (values, sum) = match state.is_empty() {
+            true => (0, 0),
+            false => (varint::take(&mut state), varint::take_signed(&mut state)),
+        };
+        self.most(count, self.reach + sum.unsigned_abs()) + self.counts.bound(count, values)
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        self.counts.add(group, u64::from_le_bytes(fixed(state)));
-        let more = i128::from_le_bytes(fixed(state));
+        self.counts.add(group, varint::take(state));
+        let more = varint::take_signed(state);
         self.widen(self.reach + more.unsigned_abs());
         match &mut self.sums {
             Sums::Narrow(sums) => *sums.of(group) += more as i64,

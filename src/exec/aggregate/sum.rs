@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::decimal_sum::DecimalSum;
-use super::encoded::fixed;
 use super::float_sum::FloatSum;
 use super::int_sum::IntSums;
 use super::slots::{Results, Slots, for_each_valid};
 use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::Column;
+use crate::exec::varint;
 
 /// What is made of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +86,7 @@ impl<S: Sum> State for Sums<S> {
 
     fn encode(&self, group: u32, out: &mut Vec<u8>) {
         let (sum, count) = self.slots.get(group);
-        out.extend_from_slice(&count.to_le_bytes());
+        varint::put(*count, out);
         sum.encode(out);
     }
 
@@ -96,7 +96,7 @@ impl<S: Sum> State for Sums<S> {
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
         let (sum, count) = self.slots.of(group);
-        *count += u64::from_le_bytes(fixed(state));
+        *count += varint::take(state);
         self.slots.heap += sum.merge(state);
     }
 

@@ -21,7 +21,12 @@ pub struct KeyHasher(RandomState);
 impl KeyHasher {
     /// The hash of every key.
     pub fn hash(&self, keys: &Keys) -> Vec<u64> {
-        (0..keys.len()).map(|row| self.0.hash_one(keys.key(row))).collect()
+        (0..keys.len()).map(|row| self.hash_one(keys.key(row))).collect()
+    }
+
+    /// The hash of one key.
+    pub fn hash_one(&self, key: &[u8]) -> u64 {
+        self.0.hash_one(key)
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Spilled<'p> {
     runs: Vec<Run>,
     /// The key of the last record.
     last: Vec<u8>,
+    /// Bytes of records in a frame.
+    frame: usize,
 }
 
 /// Why runs can't be read back.
@@ -66,7 +68,13 @@ impl From<Failure> for MergeError {
 impl<'p> Spilled<'p> {
     /// No runs yet. What is written counts as spilled by `consumer`.
     pub fn new(disk: &'p Disk<'p>, consumer: usize) -> Self {
-        Self { disk, consumer, runs: Vec::new(), last: Vec::new() }
+        Self { disk, consumer, runs: Vec::new(), last: Vec::new(), frame: disk.frame() }
+    }
+
+    /// The same in frames that are so many times smaller than usual, for a structure that writes several runs at once.
+    pub fn in_smaller_frames(disk: &'p Disk<'p>, consumer: usize, times: usize) -> Self {
+        const SMALLEST: usize = 512;
+        Self { frame: (disk.frame() / times).max(SMALLEST), ..Self::new(disk, consumer) }
     }
 
     /// Whether nothing was spilled.
@@ -86,12 +94,22 @@ impl<'p> Spilled<'p> {
 
     /// Writes a run: `fill` gives its records in the order of their keys. Fails with E320 or E321 if the disk does.
     pub fn write(&mut self, fill: impl FnOnce(&mut RunWriter<'p>) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut writer = self.begin()?;
+        fill(&mut writer)?;
+        self.end(writer)
+    }
+
+    /// Begins a run, which has to [end](Self::end) before another one begins.
+    pub fn begin(&mut self) -> Result<RunWriter<'p>, Failure> {
         let (file, start) = match self.runs.last() {
             Some(run) => (Arc::clone(&run.file), run.range.end),
             None => (Arc::new(self.disk.create(self.consumer)?), 0),
         };
-        let mut writer = RunWriter::new(self.disk, file, self.consumer, start);
-        fill(&mut writer)?;
+        Ok(RunWriter::new(self.disk, file, self.consumer, start, self.frame))
+    }
+
+    /// Ends a run.
+    pub fn end(&mut self, writer: RunWriter<'p>) -> Result<(), Failure> {
         let Written { run, first, last } = writer.finish()?;
         if run.records > 0 {
             self.add(run, &first, last);

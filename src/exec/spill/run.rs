@@ -32,6 +32,8 @@ const HEAD: usize = 8;
 pub struct RunWriter<'p> {
     disk: &'p Disk<'p>,
     consumer: usize,
+    /// Bytes of records in a frame.
+    frame: usize,
     run: Run,
     /// The records of the frame that is being filled.
     records: Vec<u8>,
@@ -54,11 +56,11 @@ pub(super) struct Written {
 }
 
 impl<'p> RunWriter<'p> {
-    /// Writes to the file from `start` on.
-    pub(super) fn new(disk: &'p Disk<'p>, file: Arc<File>, consumer: usize, start: u64) -> Self {
+    /// Writes to the file from `start` on, in frames of `frame` bytes.
+    pub(super) fn new(disk: &'p Disk<'p>, file: Arc<File>, consumer: usize, start: u64, frame: usize) -> Self {
         let run = Run { file, range: start..start, records: 0, largest: 0 };
         let (records, stored, first, last) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { disk, consumer, run, records, stored, first, last_key: 0..0, last }
+        Self { disk, consumer, frame, run, records, stored, first, last_key: 0..0, last }
     }
 
     /// Adds a record. Its key must not be before that of the last one.
@@ -73,12 +75,12 @@ impl<'p> RunWriter<'p> {
         if self.run.records == 0 {
             self.first = key.concat();
         }
-        if !self.records.is_empty() && self.records.len() + bytes > self.disk.frame() {
+        if !self.records.is_empty() && self.records.len() + bytes > self.frame {
             self.flush()?;
         }
         self.run.records += 1;
         let lengths = [(length as u32).to_le_bytes(), (payload.len() as u32).to_le_bytes()].concat();
-        if bytes > self.disk.frame() {
+        if bytes > self.frame {
             return self.write_alone(&lengths, key, payload);
         }
         self.records.extend_from_slice(&lengths);

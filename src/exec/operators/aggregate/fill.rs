@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::exec::Failure;
 use crate::exec::keys::equality;
-use crate::exec::memory::{Arbitrator, Charge, Exceeded};
-use crate::exec::spill::{Disk, Sorter, Spilled};
+use crate::exec::memory::{Arbitrator, Exceeded};
+use crate::exec::spill::{Disk, Spilled};
 use crate::plan::physical::{AggregateOperator, Operator};
 
 use super::super::buffer::{Buffer, BufferContext, Collected, Full, Seal};
@@ -15,7 +15,7 @@ use super::super::read_back::ReadBack;
 use super::collect::{Part, Piece};
 use super::held::Held;
 use super::layout::GroupLayout;
-use super::merge::Merging;
+use super::parts::{Loading, Parts};
 
 /// An aggregate while it is filled.
 pub(super) struct Groups<'p> {
@@ -26,7 +26,7 @@ pub(super) struct Groups<'p> {
     disk: &'p Disk<'p>,
     consumer: usize,
     held: Held<'p>,
-    spilled: Spilled<'p>,
+    parts: Parts<'p>,
     /// How often all groups were put on disk.
     times: u32,
 }
@@ -42,7 +42,7 @@ impl<'p> Groups<'p> {
             disk: context.disk,
             consumer,
             held: Held::new(&spec.aggregation, context.arbitrator, consumer),
-            spilled: Spilled::new(context.disk, consumer),
+            parts: Parts::new(context.disk, consumer, 0),
             times: 0,
         }
     }
@@ -62,13 +62,13 @@ impl<'p> Buffer<'p> for Groups<'p> {
     }
 
     fn seal(mut self: Box<Self>, Seal { most_resident, .. }: Seal) -> Result<Full<'p>, Failure> {
-        if self.spec.aggregation.key == 0 && self.held.is_empty() && self.spilled.is_empty() {
+        if self.spec.aggregation.key == 0 && self.held.is_empty() && self.parts.is_empty() {
             let begun = self.held.begin_whole(&self.layout);
             begun.map_err(|exceeded| does_not_fit(self.spec, self.operator, &[], &exceeded))?;
         }
-        if !self.spilled.is_empty() {
+        if !self.parts.is_empty() {
             self.spill_all()?;
-            return self.merge(most_resident);
+            return self.load();
         }
         self.held.complete();
         match self.held.bytes() <= most_resident {
@@ -99,24 +99,22 @@ impl<'p> Groups<'p> {
         Ok(())
     }
 
-    /// Makes a run of all groups, and forgets them.
+    /// Puts all groups on disk, and forgets them.
     fn spill_all(&mut self) -> Result<(), Failure> {
-        let Self { spec, layout, held, spilled, times, .. } = self;
-        spilled.write(|writer| {
-            held.drain(&spec.aggregation, layout, *times, |key, record| writer.push_parts(&key, record))
-        })?;
+        self.parts.add(&self.held, &self.layout, self.times)?;
+        self.held.clear(&self.spec.aggregation);
         self.times += 1;
         Ok(())
     }
 
     /// Puts groups on disk that never were there, in the order in which they are to be read.
     fn write_in_order(self: Box<Self>) -> Result<Full<'p>, Failure> {
-        let Self { operator, layout, held, mut spilled, .. } = *self;
-        let mut record = Vec::new();
+        let Self { operator, layout, held, disk, consumer, .. } = *self;
+        let (mut spilled, mut record) = (Spilled::new(disk, consumer), Vec::new());
         spilled.write(|writer| {
-            (0..held.len() as u32).try_for_each(|group| {
+            (0..).zip(held.keys(0..held.len() as u32)).try_for_each(|(group, key)| {
                 record.clear();
-                held.encode(&layout, group, &mut record);
+                held.encode(&layout, 0, (group, key), &mut record);
                 writer.push(&[], &record)
             })
         })?;
@@ -124,18 +122,11 @@ impl<'p> Groups<'p> {
         ReadBack::of(spilled, charge).map_err(|error| BufferContext::not_read_back(operator, error))
     }
 
-    /// Merges the runs.
-    fn merge(self: Box<Self>, most_resident: u64) -> Result<Full<'p>, Failure> {
-        let Self { spec, operator, layout, held, spilled, arbitrator, disk, consumer, .. } = *self;
+    /// Merges what is on disk.
+    fn load(self: Box<Self>) -> Result<Full<'p>, Failure> {
+        let Self { spec, operator, layout, held, parts, arbitrator, disk, consumer, .. } = *self;
         drop(held);
-        let charge = || Charge::new(arbitrator, consumer);
-        // Not all of the memory is for reading: a group is to be merged, and merged groups are to be sorted.
-        let mut room = charge();
-        room.take(arbitrator.limit() / 2).or_else(|_| room.take(arbitrator.limit() / 8)).unwrap_or_default();
-        let runs = spilled.merge(charge()).map_err(|error| BufferContext::not_read_back(operator, error))?;
-        drop(room);
-        let sorter = Sorter::new(disk, consumer, charge()).at_most(most_resident);
-        Merging::new(spec, operator, layout, sorter, charge()).in_order(runs)
+        Loading { spec, operator, layout, arbitrator, disk, consumer }.in_order(parts)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::exec::aggregate::{Accumulator, Finished, GroupFault};
 use crate::exec::batch::{Batch, Carried, Column, KeptOrigins, Origin};
 use crate::exec::eval::{self, Constants, Transformed};
 use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::varint;
 use crate::plan::physical::AggregateOperator;
 
 use super::super::operands::reads_column;
@@ -82,7 +83,7 @@ impl<'p> Finish<'p> {
             _ if !self.layout.names_rows => vec![0; count],
             GroupsOf::Held(held, start) => held.first_rows(start..start + count as u32).collect(),
             GroupsOf::Stretch(stretch, start) => stretch.first_rows(start..start + count as u32).to_vec(),
-            GroupsOf::Records(records) => records.iter().map(|record| self.record(record).1.first_row).collect(),
+            GroupsOf::Records(records) => records.iter().map(|record| self.layout.read(record).first_row).collect(),
         };
         KeptOrigins {
             sources: vec![self.maker; count],
@@ -128,20 +129,16 @@ impl<'p> Finish<'p> {
         done
     }
 
-    fn record<'r>(&self, record: &'r [u8]) -> (&'r [u8], Record<'r>) {
-        let (key, rest) = GroupLayout::split_key(record);
-        (key, self.layout.read(rest))
-    }
-
     fn of_records(&self, records: &[&[u8]]) -> (Vec<Option<Column>>, Vec<Finished>) {
-        let records: Vec<(&[u8], Record<'_>)> = records.iter().map(|record| self.record(record)).collect();
-        let (keys, firsts) = (records.iter().map(|(key, _)| *key), records.iter().map(|(_, record)| record.firsts));
+        let records: Vec<Record<'_>> = records.iter().map(|record| self.layout.read(record)).collect();
+        let (keys, firsts) = (records.iter().map(|record| record.key), records.iter().map(|record| record.firsts));
         let columns = self.layout.key_columns(keys, firsts);
         let mut accumulators = accumulators(self.aggregation);
         accumulators.iter_mut().for_each(|accumulator| accumulator.grow(records.len()));
-        for (group, (_, record)) in (0..).zip(&records) {
+        for (group, record) in (0..).zip(&records) {
             let mut states = record.states;
-            accumulators.iter_mut().for_each(|accumulator| accumulator.merge(group, &mut states));
+            let merge = |accumulator: &mut Accumulator| accumulator.merge(group, &mut varint::take_part(&mut states));
+            accumulators.iter_mut().for_each(merge);
         }
         let finish = |accumulator: &Accumulator| accumulator.finish(0..records.len() as u32, None);
         (columns, accumulators.iter().map(finish).collect())

@@ -6,11 +6,12 @@ use std::ops::Range;
 use crate::analysis::hir::Aggregation;
 use crate::exec::aggregate::{Accumulator, Finished};
 use crate::exec::batch::Column;
-use crate::exec::keys::{Arena, GroupTable};
+use crate::exec::keys::{Arena, GroupTable, KeyHasher};
 use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
+use crate::exec::varint;
 
 use super::collect::Piece;
-use super::layout::{GroupLayout, accumulators};
+use super::layout::{GroupLayout, Record, accumulators, put_state};
 
 /// Groups, numbered as they were first seen, with their states. Every byte is reserved before it is taken.
 pub(crate) struct Held<'p> {
@@ -21,8 +22,12 @@ pub(crate) struct Held<'p> {
     firsts: Arena,
     /// For each group, where that is; empty where keys tell all.
     first_places: Segments<u64>,
+    /// For each group that was loaded, when it was first seen.
+    seen: Segments<u64>,
     /// For each group, the number of its first row; empty where it isn't asked for.
     first_rows: Segments<u64>,
+    /// Hashes the keys of records.
+    hasher: KeyHasher,
     accumulators: Vec<Accumulator>,
     /// What all but the table takes.
     charge: Charge<'p>,
@@ -38,7 +43,9 @@ impl<'p> Held<'p> {
             count: 0,
             firsts: Arena::default(),
             first_places: Segments::default(),
+            seen: Segments::default(),
             first_rows: Segments::default(),
+            hasher: KeyHasher::default(),
             accumulators: accumulators(aggregation),
             charge: Charge::new(arbitrator, consumer),
             groups: Vec::new(),
@@ -51,6 +58,7 @@ impl<'p> Held<'p> {
         self.count = 0;
         self.firsts = Arena::default();
         self.first_places = Segments::default();
+        self.seen = Segments::default();
         self.first_rows = Segments::default();
         self.accumulators = accumulators(aggregation);
         self.charge.give_back(self.charge.held());
@@ -103,35 +111,72 @@ impl<'p> Held<'p> {
         self.accumulators.iter().map(|accumulator| accumulator.finish(groups.clone(), None)).collect()
     }
 
-    /// Forgets all groups, and tells the record of each of them before, behind its key in two parts, in an order that
-    /// depends on the keys alone. `times` is how often that was done before.
-    pub(super) fn drain<E>(
-        &mut self,
-        aggregation: &Aggregation,
-        layout: &GroupLayout,
-        times: u32,
-        mut tell: impl FnMut([&[u8]; 2], &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Self { table, count, firsts, first_places, first_rows, accumulators, .. } = self;
-        let states = States { firsts, first_places, first_rows, accumulators };
-        let mut record = Vec::new();
-        table.drain(|group, key| {
-            if group >= *count {
-                return Ok(());
-            }
-            record.clear();
-            states.encode(layout, times, group, &mut record);
-            tell(key, &record)
-        })?;
-        self.clear(aggregation);
+    /// When a group that was loaded was first seen.
+    pub(super) fn seen(&self, group: u32) -> u64 {
+        *self.seen.get(group)
+    }
+
+    /// Appends the record of a group, given its key. `times` is how often groups were forgotten before, if this one was
+    /// not loaded.
+    pub(super) fn encode(&self, layout: &GroupLayout, times: u32, (group, key): (u32, &[u8]), out: &mut Vec<u8>) {
+        let head = Record {
+            key,
+            seen: told(&self.seen, group..group + 1).next().unwrap_or(u64::from(times) << 32 | u64::from(group)),
+            first_row: self.first_rows(group..group + 1).next().unwrap_or_default(),
+            firsts: self.firsts(group..group + 1).next().unwrap_or_default(),
+            states: &[],
+        };
+        layout.write_head(&head, out);
+        self.accumulators.iter().for_each(|accumulator| put_state(accumulator, group, out));
+    }
+
+    /// Adds a record: to the group with its key, behind what that has, or as a new group. If there is no room, all groups
+    /// have to be forgotten before more is added.
+    pub(super) fn admit_record(&mut self, layout: &GroupLayout, record: &[u8]) -> Result<(), Exceeded> {
+        let Record { key, seen, first_row, firsts, mut states } = layout.read(record);
+        let group = self.table.admit_one(key, self.hasher.hash_one(key))?;
+        let count = self.table.len();
+        if group >= self.count {
+            grow(&mut self.seen, count, &mut self.charge)?;
+            *self.seen.get_mut(group) = seen;
+            self.note_first(layout, group, first_row, firsts)?;
+        }
+        let mut parts = states;
+        let parts = self.accumulators.iter().map(|accumulator| {
+            let part = varint::take_part(&mut parts);
+            (accumulator.bytes(), accumulator.merge_bound(count, part))
+        });
+        let (before, bound) = parts.fold((0, 0), |(before, bound), (held, most)| (before + held, bound + most));
+        // All at once: if there is not enough for one of them, none must have changed.
+        if bound > before {
+            self.charge.take(bound - before)?;
+        }
+        for accumulator in &mut self.accumulators {
+            accumulator.grow(count);
+            accumulator.merge(group, &mut varint::take_part(&mut states));
+        }
+        if bound > before {
+            let after: u64 = self.accumulators.iter().map(Accumulator::bytes).sum();
+            self.charge.give_back(bound.saturating_sub(after));
+        }
+        self.count = count as u32;
         Ok(())
     }
 
-    /// Appends the record of a group that was never forgotten, its key in front.
-    pub(super) fn encode(&self, layout: &GroupLayout, group: u32, out: &mut Vec<u8>) {
-        let Self { firsts, first_places, first_rows, accumulators, .. } = self;
-        GroupLayout::write_key(self.key(group), out);
-        States { firsts, first_places, first_rows, accumulators }.encode(layout, 0, group, out);
+    /// Keeps what has to be known of a new group's first row.
+    fn note_first(&mut self, layout: &GroupLayout, group: u32, row: u64, firsts: &[u8]) -> Result<(), Exceeded> {
+        if layout.names_rows {
+            grow(&mut self.first_rows, group as usize + 1, &mut self.charge)?;
+            *self.first_rows.get_mut(group) = row;
+        }
+        if layout.has_firsts() {
+            grow(&mut self.first_places, group as usize + 1, &mut self.charge)?;
+            if let Some(bytes) = self.firsts.needs(firsts) {
+                self.charge.take(bytes as u64)?;
+            }
+            *self.first_places.get_mut(group) = self.firsts.push(firsts);
+        }
+        Ok(())
     }
 
     /// Makes the group that an aggregate over the whole input has, even without rows.
@@ -170,28 +215,15 @@ impl<'p> Held<'p> {
         if new == 0 || !layout.has_firsts() && !layout.names_rows {
             return Ok(());
         }
-        if layout.has_firsts() {
-            grow(&mut self.first_places, self.table.len(), &mut self.charge)?;
-        }
-        if layout.names_rows {
-            grow(&mut self.first_rows, self.table.len(), &mut self.charge)?;
-        }
         let mut next = before as u32;
-        for (row, group) in rows.zip(&self.groups) {
-            if *group != next {
+        for (at, row) in rows.enumerate() {
+            if self.groups[at] != next {
                 continue;
             }
+            let number = if layout.names_rows { piece.origin.file_row(row) } else { 0 };
+            let first = if layout.has_firsts() { piece.firsts.row(row) } else { &[] };
+            self.note_first(layout, next, number, first)?;
             next += 1;
-            if layout.names_rows {
-                *self.first_rows.get_mut(*group) = piece.origin.file_row(row);
-            }
-            if layout.has_firsts() {
-                let first = piece.firsts.row(row);
-                if let Some(bytes) = self.firsts.needs(first) {
-                    self.charge.take(bytes as u64)?;
-                }
-                *self.first_places.get_mut(*group) = self.firsts.push(first);
-            }
         }
         Ok(())
     }
@@ -213,25 +245,6 @@ impl<'p> Held<'p> {
     }
 }
 
-/// What is kept of groups besides their keys.
-struct States<'h> {
-    firsts: &'h Arena,
-    first_places: &'h Segments<u64>,
-    first_rows: &'h Segments<u64>,
-    accumulators: &'h [Accumulator],
-}
-
-impl States<'_> {
-    /// Appends the record of a group, its key aside.
-    fn encode(&self, layout: &GroupLayout, times: u32, group: u32, out: &mut Vec<u8>) {
-        let seen = u64::from(times) << 32 | u64::from(group);
-        let first_row = told(self.first_rows, group..group + 1).next().unwrap_or_default();
-        let first = told(self.first_places, group..group + 1).next().map_or(&[][..], |place| self.firsts.get(place));
-        layout.write_head(seen, first_row, first, out);
-        self.accumulators.iter().for_each(|accumulator| accumulator.encode(group, out));
-    }
-}
-
 /// What a list has for some groups; nothing if it isn't kept.
 fn told(list: &Segments<u64>, groups: Range<u32>) -> impl Iterator<Item = u64> {
     let groups = if list.is_empty() { 0..0 } else { groups };
@@ -241,9 +254,13 @@ fn told(list: &Segments<u64>, groups: Range<u32>) -> impl Iterator<Item = u64> {
 /// Makes a list longer.
 fn grow(list: &mut Segments<u64>, count: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded> {
     let (before, bound) = (list.bytes(), list.bound(count));
-    charge.take(bound - before)?;
+    if bound > before {
+        charge.take(bound - before)?;
+    }
     list.grow(count);
-    charge.give_back(bound - list.bytes());
+    if bound > before {
+        charge.give_back(bound - list.bytes());
+    }
     Ok(())
 }
 

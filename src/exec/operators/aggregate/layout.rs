@@ -1,11 +1,12 @@
 //! What is kept of a group besides its key and its states, and how a group is put on disk.
 //!
-//! The record of a group has its key in front or as its sort key; behind it stand, little-endian:
+//! The record of a group is, ints in as few bytes as they need:
 //!
-//! 1. when it was first seen, in 8 bytes: how often all groups had been put on disk before, then its number since;
-//! 2. the number of its first row, in 8 bytes, where that has to be known;
-//! 3. the first values of those columns of the key that the key doesn't tell, behind their length, where there are some;
-//! 4. the state of each aggregate, which tells where it ends.
+//! 1. its key behind its length;
+//! 2. when it was first seen: how often all groups had been put on disk before, then its number since;
+//! 3. the number of its first row, where that has to be known;
+//! 4. the first values of those columns of the key that the key doesn't tell, behind their length, where there are some;
+//! 5. the state of each aggregate behind its length.
 
 use crate::analysis::hir::Aggregation;
 use crate::analysis::types::Kind;
@@ -13,6 +14,7 @@ use crate::exec::aggregate::Accumulator;
 use crate::exec::batch::{Batch, Column};
 use crate::exec::keys::KeyColumns;
 use crate::exec::rest::{Chunk, Codec};
+use crate::exec::varint;
 use crate::plan::physical::{ColumnSet, Rest};
 
 /// What is kept of each group.
@@ -25,8 +27,10 @@ pub(super) struct GroupLayout {
     pub names_rows: bool,
 }
 
-/// A group's record, its key aside.
+/// A group's record.
 pub(super) struct Record<'r> {
+    /// The key.
+    pub key: &'r [u8],
     /// When it was first seen.
     pub seen: u64,
     /// The number of its first row, or 0.
@@ -79,52 +83,55 @@ impl GroupLayout {
     }
 
     /// Appends all of a record but the states.
-    pub fn write_head(&self, seen: u64, first_row: u64, firsts: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(&seen.to_le_bytes());
+    pub fn write_head(&self, head: &Record<'_>, out: &mut Vec<u8>) {
+        put_part(head.key, out);
+        varint::put(head.seen >> 32, out);
+        varint::put(head.seen & u64::from(u32::MAX), out);
         if self.names_rows {
-            out.extend_from_slice(&first_row.to_le_bytes());
+            varint::put(head.first_row, out);
         }
         if self.has_firsts() {
-            out.extend_from_slice(&(firsts.len() as u32).to_le_bytes());
-            out.extend_from_slice(firsts);
+            put_part(head.firsts, out);
         }
     }
 
     /// Reads a record.
     pub fn read<'r>(&self, mut record: &'r [u8]) -> Record<'r> {
-        let seen = u64::from_le_bytes(fixed(&mut record));
-        let first_row = if self.names_rows { u64::from_le_bytes(fixed(&mut record)) } else { 0 };
-        let firsts = if self.has_firsts() { part(&mut record) } else { &[] };
-        Record { seen, first_row, firsts, states: record }
+        let key = varint::take_part(&mut record);
+        let seen = varint::take(&mut record) << 32 | varint::take(&mut record);
+        let first_row = if self.names_rows { varint::take(&mut record) } else { 0 };
+        let firsts = if self.has_firsts() { varint::take_part(&mut record) } else { &[] };
+        Record { key, seen, first_row, firsts, states: record }
     }
 
-    /// Begins a record that has its key in front.
-    pub fn write_key(key: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(&(key.len() as u32).to_le_bytes());
-        out.extend_from_slice(key);
+    /// The key of a record.
+    pub fn key_of(mut record: &[u8]) -> &[u8] {
+        varint::take_part(&mut record)
     }
+}
 
-    /// Takes the key off the front of a record that begins with it.
-    pub fn split_key(mut record: &[u8]) -> (&[u8], &[u8]) {
-        let key = part(&mut record);
-        (key, record)
+/// Appends the state of a group behind its length, which is hardly ever more than a byte.
+pub(super) fn put_state(accumulator: &Accumulator, group: u32, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.push(0);
+    accumulator.encode(group, out);
+    let length = out.len() - start - 1;
+    match u8::try_from(length).ok().filter(|length| *length < 0x80) {
+        Some(length) => out[start] = length,
+        None => {
+            let mut bytes = Vec::new();
+            varint::put(length as u64, &mut bytes);
+            out.splice(start..=start, bytes);
+        }
     }
+}
+
+fn put_part(part: &[u8], out: &mut Vec<u8>) {
+    varint::put(part.len() as u64, out);
+    out.extend_from_slice(part);
 }
 
 /// New accumulators for the aggregates of a node.
 pub(super) fn accumulators(aggregation: &Aggregation) -> Vec<Accumulator> {
     aggregation.aggregates.iter().map(Accumulator::new).collect()
-}
-
-fn fixed<const N: usize>(record: &mut &[u8]) -> [u8; N] {
-    let (first, rest) = record.split_first_chunk().expect("a record is whole");
-    *record = rest;
-    *first
-}
-
-fn part<'r>(record: &mut &'r [u8]) -> &'r [u8] {
-    let length = u32::from_le_bytes(fixed(record)) as usize;
-    let (part, rest) = record.split_at(length);
-    *record = rest;
-    part
 }

@@ -5,16 +5,16 @@
 //! block. In the end workers take ranges of groups: the states become columns, and the program over groups makes rows of
 //! them.
 //!
-//! When memory is tight all groups become a run on disk, ordered by key, and are forgotten. If there are such runs in
-//! the end, they are merged: states with equal keys become one. The merged groups are sorted back into the order in
-//! which they were first seen, and workers read them from there. Since states merge exactly, nothing of this shows.
+//! When memory is tight all groups are put on disk, divided by a checksum of their keys, and forgotten. In the end one
+//! part after the other is loaded, where states with equal keys become one, and its groups are put in the order in which
+//! they were first seen; workers read them from there. Since states merge exactly, nothing of this shows.
 
 mod collect;
 mod fill;
 mod finish;
 mod held;
 mod layout;
-mod merge;
+mod parts;
 mod stream;
 mod stretch;
 
