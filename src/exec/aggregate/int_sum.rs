@@ -41,13 +41,12 @@ impl IntSums {
 
     /// The most that sums hold while there is made room for `count` groups of which none goes further than `reach`.
     fn most(&self, count: usize, reach: u128) -> u64 {
-        let sums = match &self.sums {
+        match &self.sums {
             Sums::Narrow(sums) if reach <= NARROW => sums.bound(count),
             // All of them move to a list of wide ones, which grew as any other.
             Sums::Narrow(sums) => sums.bound(count) + Slots::<i128>::default().bound(count),
             Sums::Wide(sums) => sums.bound(count),
-        };
-        sums
+        }
     }
 
     /// Sees to it that sums can go as far as `reach`.

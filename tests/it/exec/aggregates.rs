@@ -214,3 +214,26 @@ fn the_memory_limit_never_shows() {
         }
     }
 }
+
+#[test]
+fn far_more_groups_than_fit_come_in_the_order_of_their_first_rows() {
+    let groups = 20_000;
+    // Each group twice, the second time in another order, and some once more at the end.
+    let numbers = (0..groups).chain((0..groups).map(|n| n * 7919 % groups)).chain((0..groups).step_by(10));
+    let rows: String = numbers.map(|n| format!("group {n},{},{},{n}\n", n % 2, n % 100)).collect();
+    let mut expected = "tag,rows,total,list\n".to_string();
+    for n in 0..groups {
+        let rows = 2 + usize::from(n % 10 == 0);
+        expected += &format!("group {n},{rows},{},{}\n", rows * (n % 100), vec![n.to_string(); rows].join(" "));
+    }
+    for (limit, threads) in [(64 << 10, 1), (100 << 10, 4)] {
+        let mut lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
+        (lab.options.threads, lab.options.block_size, lab.memory_limit) = (threads, 20_000, Some(limit));
+        let cxl = "emit rows = count(*)\nemit total = sum(amt)\nemit list = collect(seq.to_string()).join(' ')";
+        let report = lab.run(&pipeline("tag", cxl)).expect("the run completes");
+        assert!(lab.read("out.csv") == expected, "{limit}");
+        let [consumer] = report.consumers.as_slice() else { panic!("{:?}", report.consumers) };
+        assert!((1..=limit).contains(&consumer.peak_reserved), "{}", consumer.peak_reserved);
+        assert!(consumer.spilled.raw > 3 * expected.len() as u64, "parts were divided again: {:?}", consumer.spilled);
+    }
+}
