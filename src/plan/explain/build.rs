@@ -213,7 +213,8 @@ fn reclaim(plan: &PhysicalPlan, predicted: &[Predicted]) -> Vec<Option<u64>> {
 }
 
 fn at_rest(plan: &PhysicalPlan, operator: &Operator) -> Option<AtRest> {
-    let rest = operator.rest()?;
+    // An aggregate holds groups, not rows.
+    let rest = operator.rest().filter(|_| !matches!(operator.kind, OperatorKind::Aggregate(_)))?;
     let (form, sink) = match rest.form {
         RestForm::Row => ("row", None),
         RestForm::SinkBytes { sink } => ("sink_bytes", Some(plan.operator(sink).label())),

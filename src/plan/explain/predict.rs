@@ -77,6 +77,8 @@ const SORT_ENTRY: u64 = 24;
 const GROUP_NUMBER: u64 = 4;
 /// A key's place in a table: its hash, its number, and room to grow.
 const TABLE_ENTRY: u64 = 34;
+/// A group's place in a table: a slot, with room to grow, and what stands around its key.
+const GROUP_ENTRY: u64 = 24;
 /// The length of a row.
 const ROW_HEAD: u64 = 4;
 /// Where a row came from.
@@ -96,14 +98,14 @@ fn group_bytes(operator: &Operator, rows: u64) -> u64 {
     };
     let key = || columns.iter().map(|column| &schema.columns[*column]);
     let count = groups(rows, key().map(|column| &column.ty.kind));
-    count.saturating_mul(TABLE_ENTRY + key_width(key()) + states(aggregates)) + lists(aggregates, rows)
+    count.saturating_mul(GROUP_ENTRY + key_width(key()) + states(aggregates)) + lists(aggregates, rows)
 }
 
 fn aggregate_bytes(aggregate: &AggregateOperator, rows: u64) -> u64 {
     let aggregation = &aggregate.aggregation;
     let key = &aggregation.grouped.columns[..aggregation.key];
     let count = groups(rows, key.iter().map(|column| &column.ty.kind));
-    let group = TABLE_ENTRY + key_width(key.iter()) + states(&aggregation.aggregates);
+    let group = GROUP_ENTRY + key_width(key.iter()) + states(&aggregation.aggregates);
     count.saturating_mul(group) + lists(&aggregation.aggregates, rows)
 }
 
@@ -112,11 +114,17 @@ fn states(aggregates: &[Aggregate]) -> u64 {
     let state = |aggregate: &Aggregate| {
         let kind = aggregate.args.first().map_or(&Kind::Null, |arg| &arg.ty.kind);
         match aggregate.function {
-            AggregateFunction::CountRows | AggregateFunction::Count => 8,
-            AggregateFunction::Sum | AggregateFunction::Avg => 32,
-            AggregateFunction::Min | AggregateFunction::Max => 16 + resting_width(kind),
-            AggregateFunction::WeightedAvg => 64,
-            AggregateFunction::Collect => 24,
+            AggregateFunction::CountRows | AggregateFunction::Count => 4,
+            AggregateFunction::Sum | AggregateFunction::Avg => match kind {
+                Kind::Int => 12,
+                Kind::Float => 32,
+                _ => 48,
+            },
+            AggregateFunction::Min | AggregateFunction::Max if *kind == Kind::String => 16 + resting_width(kind),
+            AggregateFunction::Min | AggregateFunction::Max => 1 + resting_width(kind),
+            AggregateFunction::WeightedAvg if *kind == Kind::Int || *kind == Kind::Float => 48,
+            AggregateFunction::WeightedAvg => 160,
+            AggregateFunction::Collect => 12,
         }
     };
     aggregates.iter().map(state).sum()

@@ -58,6 +58,10 @@ fn read_below(plan: &PhysicalPlan, id: OperatorId) -> (ColumnSet, bool) {
 }
 
 fn form(plan: &PhysicalPlan, id: OperatorId) -> RestForm {
+    if matches!(plan.operator(id).kind, OperatorKind::Aggregate(_)) {
+        // No row rests in it: it holds keys and states.
+        return RestForm::Row;
+    }
     let mut found: Option<(OperatorId, &SinkOperator)> = None;
     let mut is_counted = false;
     for (consumer, _) in plan.outputs(id) {

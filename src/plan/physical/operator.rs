@@ -348,8 +348,8 @@ pub struct AggregateOperator {
     pub output: Arc<Schema>,
     /// The output columns that something reads.
     pub stored: ColumnSet,
-    /// For one that doesn't stream, how finished groups rest where groups had to be put on disk; its consumer is also
-    /// charged for the state of the groups.
+    /// For one that doesn't stream: its consumer is charged for the groups, and its identity says whether something below
+    /// has to tell its rows apart. No row rests in it.
     pub rest: Option<Rest>,
     /// For one that streams, the memory consumer of the group in hand.
     pub group_consumer: usize,
