@@ -8,7 +8,7 @@ use super::slots::{Slots, text_bytes};
 use super::{Finished, GroupFault, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Column, ListColumn};
-use crate::exec::value::{Value, decode};
+use crate::exec::value::Value;
 
 /// The values of all rows, encoded, in the order they came. Those of a group are a chain.
 pub struct Lists {
@@ -219,7 +219,7 @@ impl State for Lists {
         for group in groups {
             let rows = self.groups.get(group).rows as usize;
             match i32::try_from(values.len() + rows) {
-                Ok(_) => self.for_each_row(group, order, |row| values.push(decode(self.value(row)))),
+                Ok(_) => self.for_each_row(group, order, |row| values.push(self.value(row))),
                 Err(_) => {
                     let message = format!("the lists of `collect` have more than {} elements", i32::MAX);
                     faults.push(GroupFault { group, message });
@@ -227,7 +227,7 @@ impl State for Lists {
             }
             offsets.push(values.len() as i32);
         }
-        let elements = Arc::new(Column::from_values(&self.element, &values));
+        let elements = Arc::new(Column::from_encoded(&self.element, &values));
         let column = Column::List(ListColumn { offsets: offsets.into(), elements, validity: None });
         Finished { column, faults }
     }

@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use super::{Column, ListColumn};
 use crate::analysis::types::Kind;
-use crate::exec::value::{Value, decode, encode, encode_text};
+use crate::exec::value::{Value, decode, encode, encode_text, is_null, text_of};
 
 impl Column {
     /// The value of a row.
@@ -74,6 +74,15 @@ impl Column {
             Kind::Array(element) => Column::List(lists(element, values, validity)),
             Kind::Map | Kind::Any => Column::any(values),
             Kind::Error => unreachable!("a pipeline with errors is not run"),
+        }
+    }
+
+    /// A column of `kind` with one row for each encoded value, each of which must be null or of that kind.
+    pub fn from_encoded<'v>(kind: &Kind, values: &[&'v [u8]]) -> Column {
+        match kind {
+            Kind::String => Column::strings(values.iter().map(|value| text_of(value))),
+            Kind::Map | Kind::Any => Column::encoded(values.iter().map(|value| (!is_null(value)).then_some(*value))),
+            kind => Column::from_values(kind, &values.iter().map(|value| decode(value)).collect::<Vec<_>>()),
         }
     }
 

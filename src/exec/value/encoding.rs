@@ -81,6 +81,11 @@ pub fn decode(bytes: &[u8]) -> Value {
     }
 }
 
+/// Whether `bytes` encode null.
+pub fn is_null(bytes: &[u8]) -> bool {
+    bytes == [NULL]
+}
+
 /// The text that `bytes` encode, if they encode a string.
 pub fn text_of(bytes: &[u8]) -> Option<&str> {
     match bytes.split_first() {
