@@ -78,7 +78,7 @@ impl Column {
     }
 
     /// A column of `kind` with one row for each encoded value, each of which must be null or of that kind.
-    pub fn from_encoded<'v>(kind: &Kind, values: &[&'v [u8]]) -> Column {
+    pub fn from_encoded(kind: &Kind, values: &[&[u8]]) -> Column {
         match kind {
             Kind::String => Column::strings(values.iter().map(|value| text_of(value))),
             Kind::Map | Kind::Any => Column::encoded(values.iter().map(|value| (!is_null(value)).then_some(*value))),
