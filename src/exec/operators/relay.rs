@@ -49,17 +49,18 @@ impl<T> Relay<T> {
         if block >= state.turn {
             state.left.insert(block);
         }
-        while state.pass() {}
+        state.pass_on();
         drop(state);
         self.moved.notify_all();
     }
 }
 
 impl<T> State<T> {
-    /// Passes on, if the block whose turn it is has left.
-    fn pass(&mut self) -> bool {
-        let has_left = self.left.remove(&self.turn);
-        self.turn += u64::from(has_left);
-        has_left
+    /// Gives the turn to the first block that has not left.
+    fn pass_on(&mut self) {
+        while self.left.first() == Some(&self.turn) {
+            self.left.pop_first();
+            self.turn += 1;
+        }
     }
 }
