@@ -19,7 +19,7 @@ LIMIT = "64M"
 
 
 def measure(job, size, spill):
-    """Runs a job; gives wall seconds, peak resident megabytes and spilled bytes."""
+    """Runs a job; gives wall seconds, peak resident megabytes and spilled megabytes."""
     pipeline = WORK / f"{job}_{size}.yaml"
     text = (HERE / "jobs" / f"{job}.yaml").read_text().replace("INPUT", f"readings_{size}.csv")
     pipeline.write_text(text)
@@ -36,8 +36,9 @@ def measure(job, size, spill):
         printed = out.read().decode()
     if status != 0:
         raise SystemExit(f"{job} on {size} ended with status {status}:\n{printed}")
-    spilled = re.search(r"^\s*total\s+(\S+)\s*$", printed, re.MULTILINE)
-    return wall, usage.ru_maxrss / 1024, spilled.group(1) if spilled else "0B"
+    spilled = re.search(r"^\s*total\s+([\d,]+) bytes", printed, re.MULTILINE)
+    megabytes = int(spilled.group(1).replace(",", "")) >> 20 if spilled else 0
+    return wall, usage.ru_maxrss / 1024, megabytes
 
 
 def main():
@@ -53,7 +54,7 @@ def main():
             print(f"building {size} of readings", flush=True)
             data.build(path, SIZES[size])
     print(f"\nMemory limit {LIMIT}, two workers\n")
-    print("| job | input | wall s | peak MB | spilled |")
+    print("| job | input | wall s | peak MB | spilled MB |")
     print("|---|---|---|---|---|")
     spill = tempfile.mkdtemp(dir=WORK)
     for job in arguments.jobs:
