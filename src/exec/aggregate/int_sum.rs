@@ -81,8 +81,9 @@ impl IntSums {
 
 impl State for IntSums {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
-        self.widen(self.reach_with(&args[0]));
+        // Grown first: a wide list is made with room for all.
         self.grow(count);
+        self.widen(self.reach_with(&args[0]));
         let Column::Int(a) = &args[0] else { return };
         let values = a.values();
         match &mut self.sums {

@@ -167,9 +167,11 @@ impl<'p> Buffer<'p> for Distinct<'p> {
         self.charge.held() + self.seen.held()
     }
 
-    fn spill(&mut self, _: u64) -> Result<(), Failure> {
+    fn spill(&mut self, wanted: u64) -> Result<(), Failure> {
+        let before = self.spillable();
         self.spill_rows()?;
-        if self.room.arbitrator.over_soft(0) > 0 { self.spill_keys() } else { Ok(()) }
+        let freed = before - self.spillable();
+        if freed < wanted && self.room.arbitrator.over_soft(wanted - freed) > 0 { self.spill_keys() } else { Ok(()) }
     }
 
     fn seal(mut self: Box<Self>, Seal { most_resident, .. }: Seal) -> Result<Full<'p>, Failure> {
@@ -227,6 +229,9 @@ impl<'p> Distinct<'p> {
 
     /// Puts all rows behind those that are on disk already: without a key they stay as they came.
     fn spill_rows(&mut self) -> Result<(), Failure> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
         let rows = std::mem::take(&mut self.rows);
         self.spilled_rows.write(|writer| rows.iter().try_for_each(|row| writer.push(&[], row)))?;
         self.charge.give_back(self.charge.held());
@@ -235,6 +240,9 @@ impl<'p> Distinct<'p> {
 
     /// Makes a run of all keys. The table begins anew.
     fn spill_keys(&mut self) -> Result<(), Failure> {
+        if self.seen.is_empty() {
+            return Ok(());
+        }
         let Self { seen, spilled_keys, forgotten, .. } = self;
         let kept = *forgotten + seen.len() as u64;
         spilled_keys.write(|writer| {

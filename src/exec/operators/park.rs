@@ -49,6 +49,9 @@ struct Park<'p> {
 impl Park<'_> {
     /// Puts all rows behind those that are on disk already: without a key they stay as they came.
     fn spill_all(&mut self) -> Result<(), Failure> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
         let rows = std::mem::take(&mut self.rows);
         self.spilled.write(|writer| rows.iter().try_for_each(|row| writer.push(&[], row)))?;
         self.charge.give_back(self.charge.held());

@@ -133,6 +133,9 @@ impl<'p> Sorter<'p> {
     }
 
     fn write_run(&mut self) -> Result<(), Failure> {
+        if self.entries.is_empty() {
+            return Ok(());
+        }
         self.sort();
         let Self { spilled, bytes, entries, .. } = self;
         let fill = |writer: &mut RunWriter<'p>| {

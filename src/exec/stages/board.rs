@@ -85,6 +85,10 @@ impl Board {
                 return None;
             }
             if let Some(job) = state.next_job() {
+                // Rows that were taken in turn make room for more blocks of the segments that bring them.
+                if job.mixed.is_some() {
+                    self.freed.notify_all();
+                }
                 return Some(job);
             }
             state = wait(&self.freed, state);

@@ -4,9 +4,9 @@
 //! After: each operator has its class with a reason, and each buffer, and what it decides on, a consumer. This is the
 //! only classifier: `--explain` prints what it says, and the run takes its consumers from it.
 //!
-//! A buffer holds its whole input, or a state for each group of it. Every other operator hands a batch on before it takes the next, so it streams,
-//! unless a port of it is parked: then its output is held as a whole. Several consumers of one port are branches of one
-//! stage and take each batch in turn, so a port needs no buffer for them.
+//! A buffer holds its whole input, or a state for each group of it. Every other operator hands a batch on before it
+//! takes the next, so it streams, unless a port of it is parked: then its output is held as a whole. Several consumers
+//! of one port are branches of one stage and take each batch in turn, so a port needs no buffer for them.
 
 use crate::plan::physical::{
     BufferClass, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, SortPurpose,

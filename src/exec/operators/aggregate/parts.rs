@@ -27,7 +27,7 @@ pub(super) struct Parts<'p> {
 }
 
 /// How many parts there are, as a power of two.
-const BITS: u32 = 4;
+const BITS: u32 = 6;
 /// How often a part can be divided: as often as the checksum has bits for.
 const LEVELS: u32 = u32::BITS / BITS;
 /// How many times smaller frames are than usual: as many as there are parts are filled at once.
@@ -65,6 +65,12 @@ impl<'p> Parts<'p> {
         Ok(())
     }
 
+    /// Those with something in them, with their level.
+    fn each(self) -> Vec<(Spilled<'p>, u32)> {
+        let level = self.level;
+        self.parts.into_iter().filter(|part| !part.is_empty()).map(|part| (part, level)).collect()
+    }
+
     fn part_of(&self, key: &[u8]) -> usize {
         let shift = u32::BITS - BITS * (self.level + 1);
         (crc32fast::hash(key) >> shift) as usize & ((1 << BITS) - 1)
@@ -86,15 +92,14 @@ impl<'p> Loading<'p> {
     pub fn in_order(&self, parts: Parts<'p>) -> Result<Full<'p>, Failure> {
         let mut in_order = Spilled::new(self.disk, self.consumer);
         let mut held = Held::new(&self.spec.aggregation, self.arbitrator, self.consumer);
-        let mut waiting = vec![parts];
-        while let Some(parts) = waiting.pop() {
-            for part in parts.parts {
-                match self.load(part, parts.level, &mut held)? {
-                    Some(divided) => waiting.push(divided),
-                    None => self.write(&held, &mut in_order)?,
-                }
-                held.clear(&self.spec.aggregation);
+        let mut waiting = parts.each();
+        // What a part is divided into comes before the parts beside it: so few files are open at a time.
+        while let Some((part, level)) = waiting.pop() {
+            match self.load(part, level, &mut held)? {
+                Some(divided) => waiting.extend(divided.each()),
+                None => self.write(&held, &mut in_order)?,
             }
+            held.clear(&self.spec.aggregation);
         }
         drop(held);
         ReadBack::of(in_order, self.charge()).map_err(|error| BufferContext::not_read_back(self.operator, error))
@@ -102,9 +107,6 @@ impl<'p> Loading<'p> {
 
     /// Loads a part. If it does not fit, gives it divided.
     fn load(&self, part: Spilled<'p>, level: u32, held: &mut Held<'p>) -> Result<Option<Parts<'p>>, Failure> {
-        if part.is_empty() {
-            return Ok(None);
-        }
         let mut divided: Option<Parts<'p>> = None;
         let mut records =
             part.merge(self.charge()).map_err(|error| BufferContext::not_read_back(self.operator, error))?;

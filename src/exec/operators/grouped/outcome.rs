@@ -68,7 +68,9 @@ impl<'p> FailedGroups<'p> {
         // The nodes of the tree are half full at least.
         let entry = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>();
         store.reserve(&mut self.charge, (entry + bytes.len()) as u64)?;
-        self.causes.insert(group, (row, bytes.into()));
+        if let Some((_, replaced)) = self.causes.insert(group, (row, bytes.into())) {
+            self.charge.give_back((entry + replaced.len()) as u64);
+        }
         Ok(())
     }
 

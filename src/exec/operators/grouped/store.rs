@@ -183,7 +183,7 @@ impl<'p> Store<'p> {
 
     /// Where the blocks from `start` on end that are written as one run: its rows are listed in memory that nobody counts.
     fn portion(&self, start: usize) -> usize {
-        let most = (self.arbitrator.limit() / 512).clamp(1 << 10, 1 << 18) as usize;
+        let most = (self.arbitrator.limit() / 192).clamp(1 << 10, 1 << 19) as usize;
         let mut rows = 0;
         let fits = |held: &&Held| {
             rows += held.groups.len();
