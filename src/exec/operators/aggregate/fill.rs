@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::exec::Failure;
 use crate::exec::keys::equality;
-use crate::exec::memory::{Arbitrator, Exceeded};
+use crate::exec::memory::{Arbitrator, Exceeded, give_back_freed_memory};
 use crate::exec::spill::{Disk, Spilled};
 use crate::plan::physical::{AggregateOperator, Operator};
 
@@ -103,6 +103,7 @@ impl<'p> Groups<'p> {
     fn spill_all(&mut self) -> Result<(), Failure> {
         self.parts.add(&self.held, &self.layout, self.times)?;
         self.held.clear(&self.spec.aggregation);
+        give_back_freed_memory();
         self.times += 1;
         Ok(())
     }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::exec::Failure;
-use crate::exec::memory::{Arbitrator, Charge, Exceeded};
+use crate::exec::memory::{Arbitrator, Charge, Exceeded, give_back_freed_memory};
 use crate::exec::spill::{Disk, RunWriter, Spilled};
 use crate::plan::physical::{AggregateOperator, Operator};
 
@@ -100,6 +100,7 @@ impl<'p> Loading<'p> {
                 None => self.write(&held, &mut in_order)?,
             }
             held.clear(&self.spec.aggregation);
+            give_back_freed_memory();
         }
         drop(held);
         ReadBack::of(in_order, self.charge()).map_err(|error| BufferContext::not_read_back(self.operator, error))
