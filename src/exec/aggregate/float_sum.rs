@@ -24,6 +24,8 @@ struct More {
     positive_infinity: bool,
     negative_infinity: bool,
     not_a_number: bool,
+    /// Whether a product of finite numbers was infinite.
+    overflow: bool,
 }
 
 /// 2^960: so many smaller numbers that there could be stay below the largest double.
@@ -60,15 +62,23 @@ impl FloatSum {
         let product = left * right;
         let exact = product.is_finite() && product.abs() > TINY;
         let error = if exact { left.mul_add(right, -product) } else { 0.0 };
-        self.add(product) + self.add(error)
+        let grown = self.add(product) + self.add(error);
+        let overflow = product.is_infinite() && left.is_finite() && right.is_finite();
+        grown + if overflow { self.more(|more| more.overflow = true) } else { 0 }
     }
 
-    /// The sum, correctly rounded; infinite where it leaves the range of doubles.
+    /// The sum, correctly rounded; infinite where it [leaves the range of doubles](Self::overflows).
     pub fn value(&self) -> f64 {
         match &self.more {
             None => self.high + self.low,
             Some(more) => more.special().unwrap_or_else(|| self.quotient(1)),
         }
+    }
+
+    /// Whether numbers that all were finite have a sum that no double holds.
+    pub fn overflows(&self) -> bool {
+        let leaves_range = |more: &More| more.special().is_none() && self.quotient(1).is_infinite();
+        self.more.as_ref().is_some_and(|more| more.overflow || leaves_range(more))
     }
 
     /// The sum divided by a count, correctly rounded.
@@ -138,7 +148,7 @@ impl More {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        let flags = [self.positive_infinity, self.negative_infinity, self.not_a_number];
+        let flags = [self.positive_infinity, self.negative_infinity, self.not_a_number, self.overflow];
         out.extend(flags.map(u8::from));
         for list in [&self.parts, &self.huge] {
             out.push(u8::try_from(list.len()).expect("parts that don't overlap are some forty"));
@@ -147,10 +157,11 @@ impl More {
     }
 
     fn merge(&mut self, state: &mut &[u8]) {
-        let flags: [u8; 3] = fixed(state);
+        let flags: [u8; 4] = fixed(state);
         self.positive_infinity |= flags[0] == 1;
         self.negative_infinity |= flags[1] == 1;
         self.not_a_number |= flags[2] == 1;
+        self.overflow |= flags[3] == 1;
         for list in [&mut self.parts, &mut self.huge] {
             let [length] = fixed(state);
             (0..length).for_each(|_| insert(list, f64::from_le_bytes(fixed(state))));

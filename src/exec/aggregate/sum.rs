@@ -20,6 +20,8 @@ pub enum Result {
     Mean,
 }
 
+/// What a sum of floats that no float holds says.
+pub const FLOAT_OVERFLOW: &str = "float sum overflow";
 /// What a sum of decimals that needs more than 96 bits says.
 pub const DECIMAL_OVERFLOW: &str = "decimal sum overflow";
 
@@ -129,9 +131,11 @@ impl Sum for FloatSum {
     }
 
     fn results<'a>(first: u32, states: impl Iterator<Item = &'a (Self, u64)>, result: Result) -> Finished {
-        let value = |(sum, count): &(FloatSum, u64)| {
-            let value = || if result == Result::Sum { sum.value() } else { sum.mean(*count) };
-            Ok((*count > 0).then(value))
+        let value = |(sum, count): &(FloatSum, u64)| match result {
+            _ if *count == 0 => Ok(None),
+            Result::Sum if sum.overflows() => Err(FLOAT_OVERFLOW.to_string()),
+            Result::Sum => Ok(Some(sum.value())),
+            Result::Mean => Ok(Some(sum.mean(*count))),
         };
         Results::of(first, states, value).column(Column::floats)
     }

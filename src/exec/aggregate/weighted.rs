@@ -10,7 +10,7 @@ use arrow_buffer::i256;
 use super::encoded::fixed;
 use super::float_sum::FloatSum;
 use super::slots::{Results, Slots, for_each_valid};
-use super::sum::DECIMAL_OVERFLOW;
+use super::sum::{DECIMAL_OVERFLOW, FLOAT_OVERFLOW};
 use super::{Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::Column;
@@ -119,7 +119,11 @@ impl Average for Floats {
     }
 
     fn results<'a>(first: u32, states: impl Iterator<Item = &'a Self>) -> Finished {
-        Results::of(first, states, |state| Ok(quotient(&state.products, &state.weights))).column(Column::floats)
+        let result = |Self { products, weights }: &Self| match products.overflows() || weights.overflows() {
+            true => Err(FLOAT_OVERFLOW.to_string()),
+            false => Ok(quotient(products, weights)),
+        };
+        Results::of(first, states, result).column(Column::floats)
     }
 }
 

@@ -205,7 +205,7 @@ impl FaultText<'_, '_> {
         let guard = match operands.is_empty() {
             false => "guard the expression",
             // It is the aggregate itself.
-            true => "let it add floats (`to_float()`), which have a larger range",
+            true => "let it add smaller numbers, or floats (`to_float()`), which reach further",
         };
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));

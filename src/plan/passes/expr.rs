@@ -94,9 +94,9 @@ pub fn reshape_group_can_fail(reshape: &Reshape) -> bool {
 fn result_can_fail(aggregate: &Aggregate) -> bool {
     let kind = aggregate.args.first().map(|arg| &arg.ty.kind);
     match aggregate.function {
-        AggregateFunction::Sum => !matches!(kind, Some(Kind::Float)),
-        AggregateFunction::Avg | AggregateFunction::WeightedAvg => !matches!(kind, Some(Kind::Int | Kind::Float)),
-        AggregateFunction::Collect => true,
+        AggregateFunction::Sum | AggregateFunction::Collect => true,
+        AggregateFunction::Avg => !matches!(kind, Some(Kind::Int | Kind::Float)),
+        AggregateFunction::WeightedAvg => !matches!(kind, Some(Kind::Int)),
         AggregateFunction::CountRows | AggregateFunction::Count | AggregateFunction::Min | AggregateFunction::Max => {
             false
         }

@@ -167,7 +167,10 @@ impl Culling<'_> {
         let GroupFailure { rule, in_rule, message, span, .. } = failure;
         let (place, mend) = match in_rule {
             true => (format!("in rule `{rule}`"), "guard the expression"),
-            false => ("computed for each group".into(), "let it add floats (`to_float()`), which have a larger range"),
+            false => (
+                "computed for each group".into(),
+                "let it add smaller numbers, or floats (`to_float()`), which reach further",
+            ),
         };
         let message = format!("cull `{name}`: group [{shown}]: {message}");
         let diagnostic = Diagnostic::error(Code::E392, message).label(span, place);
