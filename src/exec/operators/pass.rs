@@ -266,14 +266,14 @@ impl<'a, 'p> Pass<'a, 'p> {
             // Behind the last block groups end one behind the other, as their aggregates do.
             let end = matches!(self.unit, Unit::End { .. }).then_some(number as u32);
             match stream.end(self.unit.index(), own, end, self.make_room) {
-                Ok(ended) => ended.iter().for_each(|ended| self.make_ended(at, stream, ended)),
+                Ok(ended) => ended.into_iter().for_each(|ended| self.make_ended(at, stream, &ended)),
                 Err(failure) => self.stop(u32::MAX, at, || failure),
             }
             self.lap(at);
         }
     }
 
-    fn make_ended(&mut self, at: usize, stream: &Stream<'p>, ended: &Ended) {
+    fn make_ended(&mut self, at: usize, stream: &Stream<'p>, ended: &Ended<'p>) {
         let groups = GroupsOf::Stretch(&ended.groups, ended.range.start);
         let count = ended.range.len() as u32;
         let mut start = 0;

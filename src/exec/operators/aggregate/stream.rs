@@ -29,32 +29,40 @@ use super::stretch::Stretch;
 pub(crate) struct Stream<'p> {
     spec: &'p AggregateOperator,
     operator: &'p Operator,
+    arbitrator: &'p Arbitrator,
     rows: RowProgram<'p>,
     finish: Finish<'p>,
-    relay: Relay<Open<'p>>,
+    relay: Relay<Handed<'p>>,
 }
 
 /// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes.
 pub(crate) type MakeRoom<'a> = &'a dyn Fn(u64) -> Result<(), Failure>;
 
 /// What a block hands on.
-struct Open<'p> {
+struct Handed<'p> {
     /// The group that goes on behind it.
-    group: Option<Stretch>,
-    /// What that takes.
-    charge: Charge<'p>,
+    open: Option<Open<'p>>,
     /// How many groups have ended.
     ended: u64,
 }
 
+/// A group that goes on behind a block.
+struct Open<'p> {
+    group: Stretch,
+    /// What it takes.
+    charge: Charge<'p>,
+}
+
 /// Some groups that have ended.
-pub(crate) struct Ended {
+pub(crate) struct Ended<'p> {
     /// They are among these.
     pub groups: Stretch,
     /// Which of them.
     pub range: Range<u32>,
     /// Where their rows come from.
     pub origins: Arc<KeptOrigins>,
+    /// Covers a group that was open; what only one block made is a part of the working set.
+    _charge: Option<Charge<'p>>,
 }
 
 impl<'p> Stream<'p> {
@@ -68,13 +76,13 @@ impl<'p> Stream<'p> {
         maker: u32,
     ) -> Self {
         let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
-        let charge = Charge::new(arbitrator, spec.group_consumer);
         Self {
             spec,
             operator,
+            arbitrator,
             rows: RowProgram::new(&spec.aggregation, operator.span, layout, Arc::clone(constants)),
             finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
-            relay: Relay::new(Open { group: None, charge, ended: 0 }),
+            relay: Relay::new(Handed { open: None, ended: 0 }),
         }
     }
 
@@ -102,28 +110,27 @@ impl<'p> Stream<'p> {
         own: Option<Stretch>,
         end: Option<u32>,
         make_room: MakeRoom<'_>,
-    ) -> Result<Vec<Ended>, Failure> {
-        let Some(Open { group: mut ahead, mut charge, ended }) = self.relay.take(block) else {
+    ) -> Result<Vec<Ended<'p>>, Failure> {
+        let Some(Handed { open: mut ahead, ended }) = self.relay.take(block) else {
             // A block in front has failed.
             return Ok(Vec::new());
         };
-        let first = self.join(ahead.as_mut(), own.as_ref(), &mut charge, make_room)?;
+        let first = self.join(ahead.as_mut(), own.as_ref(), make_room)?;
         let own = own.filter(|own| own.len() > first as usize);
         let last = match &own {
-            Some(own) => Some(own.last(&self.spec.aggregation)),
+            Some(own) => Some(self.open_last(own, make_room)?),
             None => ahead.take(),
         };
         let mut endings = Endings { finish: &self.finish, ended, list: Vec::new() };
         let behind = ended + Endings::count(ahead.as_ref(), own.as_ref(), first);
         let Some(end) = end else {
-            self.hold(last.as_ref(), &mut charge, make_room)?;
-            self.relay.hand_on(block, Open { group: last, charge, ended: behind });
+            self.relay.hand_on(block, Handed { open: last, ended: behind });
             endings.add(ahead, own, first);
             return Ok(endings.list);
         };
         endings.add(ahead, own, first);
-        if let Some(last) = last {
-            endings.push(last, 0..1, vec![end]);
+        if let Some(Open { group, charge }) = last {
+            endings.push(group, 0..1, vec![end], Some(charge));
         }
         Ok(endings.list)
     }
@@ -132,44 +139,53 @@ impl<'p> Stream<'p> {
     /// groups of the block that are done with.
     fn join(
         &self,
-        ahead: Option<&mut Stretch>,
+        ahead: Option<&mut Open<'p>>,
         own: Option<&Stretch>,
-        charge: &mut Charge<'p>,
         make_room: MakeRoom<'_>,
     ) -> Result<u32, Failure> {
         let (Some(ahead), Some(own)) = (ahead, own) else { return Ok(0) };
-        if ahead.key(0) != own.key(0) {
+        if ahead.group.key(0) != own.key(0) {
             return Ok(0);
         }
-        ahead.append(own, |bytes| self.reserve(charge, bytes, make_room, Some(own)))?;
+        self.append(ahead, own, 0, make_room)?;
         Ok(1)
     }
 
-    /// Holds just what the open group takes.
-    fn hold(&self, open: Option<&Stretch>, charge: &mut Charge<'p>, make_room: MakeRoom<'_>) -> Result<(), Failure> {
-        let bytes = open.map_or(0, Stretch::bytes);
-        match bytes.checked_sub(charge.held()) {
-            Some(more) => self.reserve(charge, more, make_room, open),
+    /// The last group of a block, which may go on behind it.
+    fn open_last(&self, own: &Stretch, make_room: MakeRoom<'_>) -> Result<Open<'p>, Failure> {
+        let (group, last) = (Stretch::new(&self.spec.aggregation), own.len() as u32 - 1);
+        let mut open = Open { group, charge: Charge::new(self.arbitrator, self.spec.group_consumer) };
+        self.reserve(&mut open.charge, own.name_bytes(last), make_room, own.key(last))?;
+        open.group.begin_as(own, last);
+        self.append(&mut open, own, last, make_room)?;
+        Ok(open)
+    }
+
+    /// Adds the rows of a group of a block to the open group. It holds just what it takes then.
+    fn append(
+        &self,
+        Open { group, charge }: &mut Open<'p>,
+        own: &Stretch,
+        number: u32,
+        make_room: MakeRoom<'_>,
+    ) -> Result<(), Failure> {
+        let key = own.key(number);
+        group.append(own, number, |bytes| self.reserve(charge, bytes, make_room, key))?;
+        match group.bytes().checked_sub(charge.held()) {
+            Some(more) => self.reserve(charge, more, make_room, key),
             None => {
-                charge.give_back(charge.held() - bytes);
+                charge.give_back(charge.held() - group.bytes());
                 Ok(())
             }
         }
     }
 
-    /// Reserves memory for the first of some groups.
-    fn reserve(
-        &self,
-        charge: &mut Charge<'p>,
-        bytes: u64,
-        make_room: MakeRoom<'_>,
-        group: Option<&Stretch>,
-    ) -> Result<(), Failure> {
+    /// Reserves memory for the group with this key.
+    fn reserve(&self, charge: &mut Charge<'p>, bytes: u64, make_room: MakeRoom<'_>, key: &[u8]) -> Result<(), Failure> {
         if charge.take(bytes).is_ok() {
             return Ok(());
         }
         make_room(bytes)?;
-        let key = group.map(|group| group.key(0)).unwrap_or_default();
         charge.take(bytes).map_err(|exceeded| does_not_fit(self.spec, self.operator, key, &exceeded))
     }
 
@@ -184,30 +200,30 @@ struct Endings<'a, 'p> {
     finish: &'a Finish<'p>,
     /// How many ended before.
     ended: u64,
-    list: Vec<Ended>,
+    list: Vec<Ended<'p>>,
 }
 
-impl Endings<'_, '_> {
+impl<'p> Endings<'_, 'p> {
     /// How many groups [`Self::add`] finds to have ended.
-    fn count(ahead: Option<&Stretch>, own: Option<&Stretch>, first: u32) -> u64 {
+    fn count(ahead: Option<&Open<'_>>, own: Option<&Stretch>, first: u32) -> u64 {
         let own = own.map_or(0, |own| own.len() as u64 - 1 - u64::from(first));
         u64::from(ahead.is_some()) + own
     }
 
     /// Adds the group that was open in front of a block, if it ends there, then those of the block from `first` on, but
     /// for the last one.
-    fn add(&mut self, ahead: Option<Stretch>, own: Option<Stretch>, first: u32) {
+    fn add(&mut self, ahead: Option<Open<'p>>, own: Option<Stretch>, first: u32) {
         let Some(own) = own else { return };
-        if let Some(ahead) = ahead {
-            self.push(ahead, 0..1, vec![own.start(first)]);
+        if let Some(Open { group, charge }) = ahead {
+            self.push(group, 0..1, vec![own.start(first)], Some(charge));
         }
         let last = own.len() as u32 - 1;
         let ends = (first..last).map(|group| own.start(group + 1)).collect();
-        self.push(own, first..last, ends);
+        self.push(own, first..last, ends, None);
     }
 
     /// Adds some groups, each with the position where it ends.
-    fn push(&mut self, groups: Stretch, range: Range<u32>, ends: Vec<u32>) {
+    fn push(&mut self, groups: Stretch, range: Range<u32>, ends: Vec<u32>, charge: Option<Charge<'p>>) {
         let count = range.len();
         if count == 0 {
             return;
@@ -215,6 +231,6 @@ impl Endings<'_, '_> {
         let of = GroupsOf::Stretch(&groups, range.start);
         let origins = KeptOrigins { ends, ..self.finish.origins(of, self.ended, count) };
         self.ended += count as u64;
-        self.list.push(Ended { groups, range, origins: Arc::new(origins) });
+        self.list.push(Ended { groups, range, origins: Arc::new(origins), _charge: charge });
     }
 }

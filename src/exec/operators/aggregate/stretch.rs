@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::analysis::hir::Aggregation;
 use crate::exec::aggregate::{Accumulator, Finished};
-use crate::exec::rest::Chunk;
+use crate::exec::rest::{Chunk, HEAD};
 
 use super::collect::Piece;
 use super::layout::accumulators;
@@ -93,21 +93,19 @@ impl Stretch {
         self.starts.push(piece.origin.position(row));
     }
 
-    /// The last group on its own.
-    pub(super) fn last(&self, aggregation: &Aggregation) -> Self {
-        let (group, mut last) = (self.len() as u32 - 1, Self::new(aggregation));
-        last.keys.push(self.key(group));
-        self.firsts(group..group + 1).for_each(|first| last.firsts.push(first));
-        last.first_rows.extend(self.first_rows(group..group + 1));
-        last.starts.push(self.start(group));
-        let mut state = Vec::new();
-        for (from, to) in self.accumulators.iter().zip(&mut last.accumulators) {
-            state.clear();
-            from.encode(group, &mut state);
-            to.grow(1);
-            to.merge(0, &mut state.as_slice());
-        }
-        last
+    /// What a group takes but for its states, in bytes.
+    pub(super) fn name_bytes(&self, group: u32) -> u64 {
+        let firsts = self.firsts(group..group + 1).map(<[u8]>::len).sum::<usize>();
+        (2 * HEAD + self.key(group).len() + firsts) as u64
+    }
+
+    /// Begins its first group as one of another stretch begins, without any of its rows.
+    pub(super) fn begin_as(&mut self, other: &Stretch, group: u32) {
+        self.keys.push(other.key(group));
+        other.firsts(group..group + 1).for_each(|first| self.firsts.push(first));
+        self.first_rows.extend(other.first_rows(group..group + 1));
+        self.starts.push(other.start(group));
+        self.accumulators.iter_mut().for_each(|accumulator| accumulator.grow(1));
     }
 
     /// What it holds, and takes when it is finished, in bytes.
@@ -116,17 +114,18 @@ impl Stretch {
         (self.keys.bytes.len() + self.firsts.bytes.len()) as u64 + states.sum::<u64>()
     }
 
-    /// Adds the rows of the first group of `behind` to the one group that this is. `reserve` is asked for the most that
-    /// an aggregate takes for that, before it does.
+    /// Adds the rows of a group of `other` to the one group that this is. `reserve` is asked for the most that an
+    /// aggregate takes for that, before it does.
     pub(super) fn append<E>(
         &mut self,
-        behind: &Stretch,
+        other: &Stretch,
+        group: u32,
         mut reserve: impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut state = Vec::new();
-        for (to, from) in self.accumulators.iter_mut().zip(&behind.accumulators) {
+        for (to, from) in self.accumulators.iter_mut().zip(&other.accumulators) {
             state.clear();
-            from.encode(0, &mut state);
+            from.encode(group, &mut state);
             reserve(to.merge_bound(1, &state).saturating_sub(to.bytes()))?;
             to.merge(0, &mut state.as_slice());
         }
