@@ -87,8 +87,17 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let spool = Spool::new(Room { arbitrator: &arbitrator, disk: &disk, consumer: plan.consumers.len() });
     let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk));
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
-    let mut run =
-        Run { plan, options, observer, done: Done::new(plan, &sources), sources, files, outputs, spool, shared };
+    let mut run = Run {
+        plan,
+        options,
+        observer,
+        done: Done::new(plan, &sources, &arbitrator),
+        sources,
+        files,
+        outputs,
+        spool,
+        shared,
+    };
     if let Err(failure) = run.stages().and_then(|()| run.check_rates()) {
         return Err(run.keep_letters(failure));
     }
@@ -127,7 +136,6 @@ fn shared<'p>(
         skipped: BTreeSet::new(),
         measures: options.measure,
         warnings: Vec::new(),
-        tracks_rows: plan.operators().any(|(_, operator)| operator.keeps_identity() == Some(true)),
     }
 }
 
@@ -162,11 +170,11 @@ struct Run<'p> {
     outputs: Outputs,
     spool: Spool<'p>,
     shared: Shared<'p>,
-    done: Done,
+    done: Done<'p>,
 }
 
 /// What the stages did so far.
-struct Done {
+struct Done<'p> {
     progress: Progress,
     /// For each operator.
     counts: Vec<Counts>,
@@ -176,7 +184,7 @@ struct Done {
     letters: Vec<u64>,
     /// Rows written to at least one sink, but for those in `written`.
     ok: u64,
-    written: WrittenRows,
+    written: WrittenRows<'p>,
     warned: Warnings,
     /// What else is to be told at the end.
     warnings: Vec<Diagnostic>,
@@ -244,7 +252,7 @@ impl<'p> Run<'p> {
             letters: LetterBox { files: letters, spool },
             fillings: &mut self.shared.fillings,
             arbitrator: self.shared.arbitrator,
-            written: self.shared.tracks_rows.then_some(&mut self.done.written),
+            written: (!self.plan.counted.is_empty()).then_some(&mut self.done.written),
             warned: &mut self.done.warned,
         };
         let headed = trees.iter().zip(places.iter().map(|place| place.map(|place| &self.sources[place])));
@@ -336,9 +344,9 @@ impl<'p> Run<'p> {
     }
 }
 
-impl Done {
+impl<'p> Done<'p> {
     /// Nothing yet.
-    fn new(plan: &PhysicalPlan, sources: &[Source<'_>]) -> Self {
+    fn new(plan: &PhysicalPlan, sources: &[Source<'_>], arbitrator: &'p Arbitrator) -> Self {
         let expected = sources.iter().flat_map(|source| &source.files).map(|file| file.bytes).sum();
         Self {
             progress: Progress { expected, ..Progress::default() },
@@ -346,7 +354,7 @@ impl Done {
             records: vec![0; sources.len()],
             letters: vec![0; plan.makers().len()],
             ok: 0,
-            written: WrittenRows::default(),
+            written: WrittenRows::new(plan, arbitrator),
             warned: Warnings::new(),
             warnings: Vec::new(),
         }

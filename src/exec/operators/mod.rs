@@ -158,8 +158,6 @@ pub(crate) struct Shared<'p> {
     pub skipped: BTreeSet<OperatorId>,
     /// What buffers have to say at the end of the run.
     pub warnings: Vec<Diagnostic>,
-    /// Whether rows are known by where they come from, beyond their segment.
-    pub tracks_rows: bool,
     /// Whether it is measured what time each operator takes.
     pub measures: bool,
 }
@@ -244,7 +242,7 @@ impl<'p> Tree<'p> {
             let node = tree.node(segment, id, shared);
             tree.nodes.push(node);
         }
-        tree.marks_rows = tree.sinks.len() > 1 || shared.tracks_rows && !tree.sinks.is_empty();
+        tree.marks_rows = tree.sinks.len() > 1 || !shared.plan.counted.is_empty() && !tree.sinks.is_empty();
         tree
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::written::{self, WrittenRows};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{LetterFile, Spool};
@@ -43,8 +44,8 @@ pub(crate) struct Ends<'a, 'p> {
     pub fillings: &'a mut BTreeMap<OperatorId, Filling<'p>>,
     /// Owns the memory limit.
     pub arbitrator: &'a Arbitrator,
-    /// The rows that sinks got, where rows are known beyond their segment.
-    pub written: Option<&'a mut WrittenRows>,
+    /// The rows that sinks got, where that can't be told segment by segment.
+    pub written: Option<&'a mut WrittenRows<'p>>,
     /// `warn` validations that did not hold, over all stages.
     pub warned: &'a mut Warnings,
 }
@@ -59,31 +60,6 @@ pub(crate) struct LetterBox<'a, 'p> {
 
 /// How often each `warn` validation did not hold: by operator and its position there.
 pub(crate) type Warnings = BTreeMap<(OperatorId, usize), u64>;
-
-/// Which rows of each source or aggregate reached a sink: one bit a row.
-#[derive(Default)]
-pub(crate) struct WrittenRows {
-    sources: Vec<Vec<u64>>,
-}
-
-impl WrittenRows {
-    fn add(&mut self, source: u32, source_row: u64) {
-        let (source, word) = (source as usize, (source_row / 64) as usize);
-        if self.sources.len() <= source {
-            self.sources.resize(source + 1, Vec::new());
-        }
-        let words = &mut self.sources[source];
-        if words.len() <= word {
-            words.resize(word + 1, 0);
-        }
-        words[word] |= 1 << (source_row % 64);
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> u64 {
-        self.sources.iter().flatten().map(|word| u64::from(word.count_ones())).sum()
-    }
-}
 
 /// How far the run is.
 #[derive(Clone, Copy, Default)]
@@ -103,7 +79,7 @@ pub(crate) struct SegmentTotals {
     pub records: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Rows written to at least one sink, but for those that are known beyond their segment.
+    /// Rows written to at least one sink, but for those that are noted one by one.
     pub ok: u64,
     /// Records that could not be typed.
     pub untyped: u64,
@@ -146,7 +122,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
         self.write_letters(segment, result, u32::MAX)?;
         self.write_rows(segment, result)?;
         self.fill(segment, result)?;
-        self.mark_written(segment, result);
+        self.count_written(segment, result)?;
         self.count(segment, result);
         Ok(())
     }
@@ -213,29 +189,32 @@ impl<'a, 'p> Finisher<'a, 'p> {
         make_room(self.segments[0].tree.plan, fillings, arbitrator, wanted)
     }
 
-    /// Notes which rows the sinks got.
-    fn mark_written(&mut self, segment: usize, result: &mut BlockResult) {
-        let origins = result.origins.take();
-        let Some(written) = &mut self.ends.written else {
-            result.ok += result.written.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-            result.made.sort_unstable();
-            result.made.dedup();
-            result.ok += result.made.len() as u64;
-            return;
-        };
-        result.made.iter().for_each(|(maker, number)| written.add(*maker, *number));
-        let positions = result.written.iter().enumerate().flat_map(|(word, bits)| {
-            let bits = *bits;
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
-        });
-        match (origins, self.segments[segment].source) {
-            (Some(kept), _) => positions.for_each(|at| written.add(kept.sources[at], kept.source_rows[at])),
-            (None, Some(source)) => {
-                positions.for_each(|at| written.add(source.position, result.source_row + at as u64));
-            }
+    /// Counts the rows that sinks got.
+    fn count_written(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
+        result.made.sort_unstable();
+        result.made.dedup();
+        let (origins, source) = (result.origins.take(), self.segments[segment].source);
+        let row_at = |at: usize| match (&origins, source) {
+            (Some(kept), _) => Some((kept.sources[at], kept.source_rows[at])),
+            (None, Some(source)) => Some((source.position, result.source_row + at as u64)),
             // A head that doesn't keep them has rows that nothing else writes.
-            (None, None) => result.ok += positions.count() as u64,
-        }
+            (None, None) => None,
+        };
+        let made = || result.made.iter().copied().map(Some);
+        let Ends { written: Some(written), fillings, arbitrator, .. } = &mut self.ends else {
+            result.ok += (made().count() + set_positions(&result.written).count()) as u64;
+            return Ok(());
+        };
+        let rows = || made().chain(set_positions(&result.written).map(row_at));
+        let alone = match written.add(rows()) {
+            Ok(alone) => alone,
+            Err(_) => {
+                make_room(self.segments[segment].tree.plan, fillings, arbitrator, WrittenRows::MOST_GROWTH)?;
+                written.add(rows()).map_err(|exceeded| written::does_not_fit(&exceeded))?
+            }
+        };
+        result.ok += alone;
+        Ok(())
     }
 
     fn write_letters(&mut self, segment: usize, result: &BlockResult, last: u32) -> Result<(), Failure> {
@@ -327,4 +306,13 @@ impl Segment<'_, '_> {
         );
         Failure::new(Diagnostic::error(Code::E368, message).label(source.operator.span, "read here"), 3)
     }
+}
+
+/// The positions of the bits that are set.
+fn set_positions(words: &[u64]) -> impl Iterator<Item = usize> {
+    let of_word = |(word, bits): (usize, &u64)| {
+        let bits = *bits;
+        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+    };
+    words.iter().enumerate().flat_map(of_word)
 }

@@ -15,9 +15,11 @@ mod board;
 mod feed;
 mod finisher;
 mod turns;
+mod written;
 
 pub(crate) use feed::Head;
-pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, SegmentTotals, Warnings, WrittenRows};
+pub(crate) use finisher::{Ends, Finisher, LetterBox, Progress, SegmentTotals, Warnings};
+pub(crate) use written::WrittenRows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};

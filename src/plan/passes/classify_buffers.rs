@@ -25,7 +25,7 @@ const SORT_PRIORITY: u8 = 20;
 const TABLE_PRIORITY: u8 = 30;
 
 /// Where what can't spill at all stands.
-const LAST_PRIORITY: u8 = u8::MAX;
+pub(super) const LAST_PRIORITY: u8 = u8::MAX;
 
 /// Runs the pass.
 pub fn classify_buffers(mut plan: PhysicalPlan) -> PhysicalPlan {

@@ -136,6 +136,7 @@ pub fn physical_ready(plan: &PhysicalPlan) -> Result<(), Broken> {
     physical_always(plan)?;
     stages(plan)?;
     dead_letters(plan)?;
+    counted(plan)?;
     let makers = lineage::Makers::of(plan);
     for (id, operator) in plan.operators() {
         let label = operator.label();
@@ -316,6 +317,12 @@ fn decisions(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     };
     let apart = operator.rest().is_none_or(|rest| rest.consumer != consumer);
     ensure(apart && owns(plan, id, consumer), || format!("the groups of {} are charged to nobody", operator.label()))
+}
+
+/// What is known of written rows is charged to somebody.
+fn counted(plan: &PhysicalPlan) -> Result<(), Broken> {
+    let nobody = plan.counted.iter().find(|(id, consumer)| !owns(plan, **id, **consumer));
+    ensure(nobody.is_none(), || "written rows are charged to nobody".to_string())
 }
 
 /// Whether a memory consumer is there and belongs to an operator.

@@ -3,12 +3,12 @@
 //! Before: stages are cut.
 //! After: every edge says how the identity of its rows (source, file, row) travels, what it is needed for there or
 //! further down, which of its columns still are columns of the driving source, and which an expression computed. Every
-//! buffer says whether it keeps identity.
+//! buffer says whether it keeps identity. The makers whose rows are counted by it have a memory consumer for that.
 //!
 //! Inside a stage identity is free: a batch knows the first row of its block, and each row its position. It has to be
 //! kept only where a buffer or an interleaving merge is crossed and something behind it needs it: a failure there, or a
-//! `$source` variable. The summary counts a row once, however many outputs it reaches. A stage sees to that by position; identity is kept for
-//! it only where the rows of one maker reach outputs in several stages, or a buffer more than once.
+//! `$source` variable. The summary counts a row once, however many outputs it reaches. A stage sees to that by position;
+//! identity is kept for it only where the rows of one maker reach outputs in several stages, or a buffer more than once.
 //!
 //! A row that an aggregate made has no source. It is known by the aggregate and the number of its group. A failure names
 //! it by the number of its group's first row, so a failure below an aggregate needs the identity of rows above it. A row
@@ -16,10 +16,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::classify_buffers::LAST_PRIORITY;
 use super::{expr, lineage};
 use crate::analysis::hir::ReshapeRule;
 use crate::plan::physical::{
-    ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, Provenance, RowIdentity, Segment,
+    ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Provenance, RowIdentity,
+    Segment,
 };
 
 /// Runs the pass.
@@ -27,7 +29,10 @@ pub fn plan_provenance(mut plan: PhysicalPlan) -> PhysicalPlan {
     let origins = output_origins(&plan);
     let computed = computed(&plan);
     let uses = uses(&plan);
-    keep_identity(&mut plan, &uses);
+    let makers = lineage::Makers::of(&plan);
+    let counted = counted_by_identity(&plan, &makers);
+    count(&mut plan, &counted);
+    keep_identity(&mut plan, &uses, &makers, counted);
     let known = known_otherwise(&plan);
     plan.for_each_edge_mut(|from, to, edge| {
         edge.provenance = Provenance {
@@ -160,10 +165,28 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
     failures.into_iter().chain(reads_variable.then_some(IdentityUse::Variables)).collect()
 }
 
+/// Gives each of these makers a memory consumer for what is known of its written rows.
+fn count(plan: &mut PhysicalPlan, counted: &BTreeSet<OperatorId>) {
+    for id in counted {
+        plan.counted.insert(*id, plan.consumers.len());
+        plan.consumers.push(MemoryConsumer {
+            name: format!("{} (rows written)", plan.operator(*id).label()),
+            operator: *id,
+            priority: LAST_PRIORITY,
+            spills: false,
+            reason: "holds one bit a row, so that a row counts once, however many outputs it reaches".to_string(),
+        });
+    }
+}
+
 /// Tells each buffer and each interleaving merge whether it keeps the identity of its rows.
-fn keep_identity(plan: &mut PhysicalPlan, uses: &[Vec<IdentityUse>]) {
-    let makers = lineage::Makers::of(plan);
-    let counted = counted_together(plan, uses, &makers, counted_by_identity(plan, &makers));
+fn keep_identity(
+    plan: &mut PhysicalPlan,
+    uses: &[Vec<IdentityUse>],
+    makers: &lineage::Makers,
+    counted: BTreeSet<OperatorId>,
+) {
+    let counted = counted_together(plan, uses, makers, counted);
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids {
         let below = below(plan, uses, id);

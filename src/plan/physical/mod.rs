@@ -9,6 +9,8 @@ mod lower;
 mod operator;
 pub(in crate::plan) mod print;
 
+use std::collections::BTreeMap;
+
 use petgraph::Direction;
 use petgraph::stable_graph::{NodeIndex, StableDiGraph};
 use petgraph::visit::EdgeRef;
@@ -94,6 +96,9 @@ pub struct PhysicalPlan {
     pub stages: Vec<Stage>,
     /// State that can grow with the input.
     pub consumers: Vec<MemoryConsumer>,
+    /// The sources and aggregates of which each row is known when it is written, so that it counts once however many
+    /// outputs it reaches; each with the consumer that is charged for that.
+    pub counted: BTreeMap<OperatorId, usize>,
     /// Where bad rows go.
     pub dead_letters: DeadLetters,
     graph: StableDiGraph<Operator, Edge>,
@@ -108,6 +113,7 @@ impl PhysicalPlan {
             vars,
             stages: Vec::new(),
             consumers: Vec::new(),
+            counted: BTreeMap::new(),
             dead_letters: DeadLetters::default(),
             graph: StableDiGraph::new(),
         }
