@@ -108,7 +108,7 @@ impl<'p> Disk<'p> {
     }
 
     /// Bytes of records in a frame, before they are compressed.
-    pub(super) fn frame(&self) -> usize {
+    pub fn frame(&self) -> usize {
         self.frame
     }
 
