@@ -25,9 +25,9 @@ use super::lost::Lost;
 
 /// The side of a buffer that workers share while it is filled.
 pub(crate) trait Collector: Send + Sync {
-    /// Adds the rows of a batch, which came over input number `input`, to what their block collects. The resting rows
-    /// go into `out.chunk` (through [`Codec::encode`]), whatever else the buffer decides on into `out.part()`.
-    fn collect(&self, input: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError>;
+    /// Adds the rows of a batch to what their block collects. The resting rows go into `out.chunk` (through
+    /// [`Codec::encode`]), whatever else the buffer decides on into `out.part()`.
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError>;
 }
 
 /// What became of the rows of a batch.
@@ -58,7 +58,7 @@ impl CollectError {
     }
 }
 
-/// What a block gives one input of a buffer. Used again for later blocks.
+/// What a block gives a buffer. Used again for later blocks.
 #[derive(Default)]
 pub(crate) struct Collected {
     /// The resting rows while they are made. The vectors are used again; what rests is `packed`.
@@ -110,9 +110,9 @@ impl Collected {
 
 /// A buffer while it is filled.
 pub(crate) trait Buffer<'p>: Send {
-    /// Takes what a block gave input number `input`; blocks come in order. Charges before it grows. The finisher has
-    /// made room before, as far as buffers could spill; what still has no room goes to disk at once, or is E310.
-    fn take(&mut self, input: usize, collected: &mut Collected) -> Result<(), Failure>;
+    /// Takes what a block gave; blocks come in order. Charges before it grows. The finisher has made room before, as far
+    /// as buffers could spill; what still has no room goes to disk at once, or is E310.
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure>;
 
     /// The most that state which can't go to disk may grow by when so many more rows come, in bytes.
     fn headroom(&self, rows: usize) -> u64 {

@@ -90,7 +90,7 @@ struct Candidates {
 }
 
 impl Collector for DistinctCollector {
-    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let stored = |column: &usize| batch.columns[*column].clone().expect("pruning keeps the columns of a key");
         let columns: Vec<Column> = self.key.iter().map(stored).collect();
         let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
@@ -147,7 +147,7 @@ struct Distinct<'p> {
 }
 
 impl<'p> Buffer<'p> for Distinct<'p> {
-    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
         let batches = collected.take_part::<Part>();
         let mut first = Vec::with_capacity(collected.chunk.offsets.len());
         let mut offsets = collected.chunk.offsets.iter();

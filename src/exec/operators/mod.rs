@@ -58,10 +58,10 @@ pub(crate) struct Tree<'p> {
     pub nodes: Vec<TreeNode<'p>>,
     /// The nodes of the sinks.
     pub sinks: Vec<usize>,
-    /// The inputs of the buffers that the segment fills.
+    /// The buffers that the segment fills.
     pub slots: Vec<Slot>,
-    /// The inputs of the interleaving merges that take its rows.
-    pub joins: Vec<Slot>,
+    /// The inputs of the interleaving merges that take its rows: the merge, and the position of the input.
+    pub joins: Vec<(OperatorId, usize)>,
     /// The nodes of the aggregates that stream.
     pub streams: Vec<usize>,
     /// Most rows of a batch.
@@ -90,14 +90,12 @@ pub(crate) struct TreeNode<'p> {
     pub letters: Vec<LetterShape>,
 }
 
-/// An input of an operator that a segment ends in: a buffer, or an interleaving merge.
+/// A buffer that a segment ends in.
 pub(crate) struct Slot {
     /// The operator.
     pub operator: OperatorId,
     /// Its position in the segment.
     pub node: usize,
-    /// The position of the input.
-    pub input: usize,
 }
 
 /// How an operator does its work.
@@ -118,7 +116,7 @@ pub(crate) enum Action<'p> {
     Merge(Vec<ColumnMap>),
     /// Puts the columns in their places, for an interleaving merge to take the rows in turn; the position of the join.
     Join(ColumnMap, usize),
-    /// Fills a buffer; the position of its first slot.
+    /// Fills a buffer; the position of its slot.
     Buffer(Arc<dyn Collector + 'p>, usize),
     /// Encodes; its position among the sinks.
     Sink(Encoder, usize),
@@ -285,7 +283,7 @@ impl<'p> Tree<'p> {
             }
             OperatorKind::Merge(spec) if operator.interleaves() => {
                 let (input, _) = brought(shared, segment, id).next().expect("the segment brings rows of an input");
-                self.joins.push(Slot { operator: id, node: self.nodes.len(), input });
+                self.joins.push((id, input));
                 Action::Join(ColumnMap::new(spec, input), self.joins.len() - 1)
             }
             OperatorKind::Merge(spec) => {
@@ -316,10 +314,8 @@ impl<'p> Tree<'p> {
     }
 
     fn buffer(&mut self, id: OperatorId, shared: &mut Shared<'p>) -> Action<'p> {
-        let first = self.slots.len();
-        let (inputs, node) = (self.plan.inputs(id).len(), self.nodes.len());
-        self.slots.extend((0..inputs).map(|input| Slot { operator: id, node, input }));
-        Action::Buffer(Arc::clone(&shared.fill(id).collector), first)
+        self.slots.push(Slot { operator: id, node: self.nodes.len() });
+        Action::Buffer(Arc::clone(&shared.fill(id).collector), self.slots.len() - 1)
     }
 
     /// The branch through which rows reach `id` in a segment, or their last branch before that.

@@ -31,7 +31,7 @@ struct ParkCollector {
 }
 
 impl Collector for ParkCollector {
-    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
         Ok(Admitted::default())
     }
@@ -60,7 +60,7 @@ impl Park<'_> {
 }
 
 impl<'p> Buffer<'p> for Park<'p> {
-    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
         let bytes = Rows::cost(&collected.packed);
         let mut is_charged = self.charge.take(bytes).is_ok();
         if !is_charged {

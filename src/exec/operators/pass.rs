@@ -343,7 +343,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             Action::Join(map, join) => self.result.handed[*join].push(map.apply(batch)),
             Action::Stream(stream, number) => self.group(at, stream, *number, &batch),
             Action::Through => self.pass_on(at, batch),
-            Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), (input, slot + input), &batch),
+            Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), *slot, &batch),
             Action::Sink(encoder, sink) => self.encode(at, encoder, *sink, &batch),
             Action::Head | Action::Groups(_) | Action::Discard => {}
         }
@@ -358,8 +358,8 @@ impl<'a, 'p> Pass<'a, 'p> {
         self.give(at, 0, batch);
     }
 
-    fn collect(&mut self, at: usize, collector: &dyn Collector, (input, slot): (usize, usize), batch: &Batch) {
-        match collector.collect(input, batch, &mut self.result.collected[slot]) {
+    fn collect(&mut self, at: usize, collector: &dyn Collector, slot: usize, batch: &Batch) {
+        match collector.collect(batch, &mut self.result.collected[slot]) {
             Ok(admitted) => {
                 self.result.counts[at].filtered += admitted.filtered as u64;
                 self.reject(at, batch, &admitted.faults);

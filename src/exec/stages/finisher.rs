@@ -176,7 +176,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
                 let wanted = collected.packed.len() as u64 + headroom;
                 make_room(self.segments[segment].tree.plan, fillings, arbitrator, wanted)?;
                 let filling = fillings.get_mut(&slot.operator).expect("a buffer of the stage is being filled");
-                filling.buffer.take(slot.input, collected)?;
+                filling.buffer.take(collected)?;
                 result.counts[slot.node].busy += clock.lap();
             }
         }

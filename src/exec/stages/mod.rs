@@ -126,7 +126,7 @@ fn lane(segments: &[Segment<'_, '_>], number: usize, bound: usize, block_size: u
     };
     let headed_by = |merge| segments.iter().position(|other| other.tree.nodes[0].id == merge);
     let target = |merge| headed_by(merge).expect("an interleaving merge heads a segment beside those it takes rows of");
-    let targets = segment.tree.joins.iter().map(|join| (target(join.operator), join.input)).collect();
+    let targets = segment.tree.joins.iter().map(|(merge, input)| (target(*merge), *input)).collect();
     Lane { turns, targets, behind: segment.behind.to_vec(), bound }
 }
 

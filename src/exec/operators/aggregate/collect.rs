@@ -52,7 +52,7 @@ impl<'p> AggregateCollector<'p> {
 }
 
 impl Collector for AggregateCollector<'_> {
-    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let (piece, admitted) = self.rows.run(batch);
         if let Some(piece) = piece {
             out.without_rows = true;

@@ -49,7 +49,7 @@ impl<'p> Groups<'p> {
 }
 
 impl<'p> Buffer<'p> for Groups<'p> {
-    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
         collected.take_part::<Part>().iter().try_for_each(|piece| self.admit(piece, 0..piece.rows))
     }
 

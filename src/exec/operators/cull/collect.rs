@@ -64,7 +64,7 @@ impl<'p> CullCollector<'p> {
 }
 
 impl Collector for CullCollector<'_> {
-    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let columns: Vec<Column> = key_columns(&self.spec.cull).map(|column| stored(batch, column)).collect();
         let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
         let (arguments, faults) = self.arguments.evaluate(batch);

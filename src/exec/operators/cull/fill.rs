@@ -36,7 +36,7 @@ pub(super) struct Culling<'p> {
 }
 
 impl<'p> Buffer<'p> for Culling<'p> {
-    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
         let mut groups = Vec::with_capacity(collected.chunk.offsets.len());
         let mut keys = Vec::new();
         for batch in collected.take_part::<Part>() {

@@ -57,7 +57,7 @@ impl<'p> ReshapeCollector<'p> {
 }
 
 impl Collector for ReshapeCollector<'_> {
-    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let reshaped = self.program.run(batch);
         if !self.spec.shows_groups && !reshaped.failures.is_empty() {
             // The first of them ends the run.

@@ -27,7 +27,7 @@ pub(super) struct Reshaping<'p> {
 }
 
 impl<'p> Buffer<'p> for Reshaping<'p> {
-    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
         let mut groups = Vec::with_capacity(collected.chunk.offsets.len());
         let mut keys = Vec::new();
         for batch in collected.take_part::<Part>() {

@@ -58,7 +58,7 @@ struct Part {
 }
 
 impl Collector for SortCollector {
-    fn collect(&self, _: usize, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
+    fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         match self.without_nulls(batch) {
             None => self.add(batch, out),
             Some(kept) => {
@@ -105,7 +105,7 @@ struct Sort<'p> {
 }
 
 impl<'p> Buffer<'p> for Sort<'p> {
-    fn take(&mut self, _: usize, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
         let Part { entries, mut tails } = collected.take_part();
         tails.pack();
         let bytes = Rows::cost(&collected.packed) + tails.cost();
