@@ -1,5 +1,6 @@
 //! Who spills when memory gets tight.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Filling;
@@ -8,27 +9,30 @@ use crate::exec::memory::{Arbitrator, give_back_freed_memory};
 use crate::plan::physical::{OperatorId, PhysicalPlan};
 
 /// Lets buffers put rows on disk until `wanted` more bytes leave the footprint of the run below the soft threshold, or
-/// until nothing is left that could go: those whose consumer has the lowest priority number first, in plan order among
-/// equals.
+/// until nothing is left that could go: those whose consumer has the lowest priority number first, those that hold most
+/// among equals.
 ///
-/// What spills frees at least a quarter of the limit at once, where it holds so much: many small runs would cost far
-/// more time than they save memory.
+/// At least a quarter of the limit is freed at once, where so much can go: many small runs would cost far more time than
+/// they save memory.
 pub(crate) fn make_room(
     plan: &PhysicalPlan,
     fillings: &mut BTreeMap<OperatorId, Filling<'_>>,
     arbitrator: &Arbitrator,
     wanted: u64,
 ) -> Result<(), Failure> {
-    if arbitrator.over_soft(wanted) == 0 {
+    let over = arbitrator.over_soft(wanted);
+    if over == 0 {
         return Ok(());
     }
+    let mut to_free = over.max(arbitrator.limit() / 4);
     let mut order: Vec<OperatorId> = fillings.keys().copied().collect();
-    order.sort_by_key(|id| (priority(plan, *id), *id));
+    order.sort_by_cached_key(|id| (priority(plan, *id), Reverse(fillings[id].buffer.spillable()), *id));
     for id in order {
-        let over = arbitrator.over_soft(wanted);
         let buffer = &mut fillings.get_mut(&id).expect("it is one of them").buffer;
-        if over > 0 && buffer.spillable() > 0 {
-            buffer.spill(over.max(arbitrator.limit() / 4))?;
+        let before = buffer.spillable();
+        if to_free > 0 && before > 0 {
+            buffer.spill(to_free)?;
+            to_free = to_free.saturating_sub(before - buffer.spillable());
         }
     }
     give_back_freed_memory();

@@ -31,6 +31,8 @@ pub(super) struct Held {
 const RUN: usize = 1 << 20;
 /// Entries of the smallest run.
 const FIRST: usize = 256;
+/// Rows of which sorting takes longer than starting a worker.
+const SHARE: usize = 4096;
 
 impl Held {
     /// What is charged and what is given back to make room for so many more entries. While a run moves to a larger
@@ -83,14 +85,21 @@ impl Held {
         runs + self.tails.chunks.iter().map(ChunkTails::cost).sum::<u64>()
     }
 
+    /// How many of so many workers are worth their start.
+    fn workers(&self, threads: usize) -> usize {
+        threads.min(self.rows.len() as usize / SHARE + 1)
+    }
+
     /// The rows, and all places in order, in pieces.
     pub fn sort(mut self, threads: usize) -> (Rows, Vec<Vec<Place>>) {
+        let threads = self.workers(threads);
         sort_parts(&mut self.runs, &self.tails, threads);
         (self.rows, merge_parts(&self.runs, &self.tails, threads))
     }
 
     /// Writes all rows in order.
     pub fn write(mut self, threads: usize, writer: &mut RunWriter<'_>) -> Result<(), Failure> {
+        let threads = self.workers(threads);
         sort_parts(&mut self.runs, &self.tails, threads);
         merge(parts(&self.runs, threads).collect(), &self.tails, |Entry { prefix, place }| {
             let prefix = [prefix.0.to_be_bytes(), prefix.1.to_be_bytes()];
