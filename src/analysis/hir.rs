@@ -303,6 +303,8 @@ pub struct Source {
     pub on_unmapped: OnUnmapped,
     /// The order that each file claims to have.
     pub sort_order: Vec<SortKey>,
+    /// Where that is declared; the node's name if it isn't.
+    pub sort_order_span: Span,
     /// Whether a file that breaks its order stops the run; otherwise it is sorted, with a warning.
     pub unsorted_is_error: bool,
     /// The columns of the correlation key, by position among `columns`, in order.

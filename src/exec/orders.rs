@@ -26,7 +26,7 @@ pub(super) fn broken(source: &Source<'_>, file: usize, row: u64) -> Result<Diagn
     if source.spec.source.unsorted_is_error {
         let diagnostic =
             Diagnostic::error(Code::E366, format!("{place}: source `{name}` {order}: this row comes too late"))
-                .label(source.operator.span, "declared here with `sort_order`")
+                .label(source.spec.source.sort_order_span, "declared here")
                 .help("sort the file, correct `sort_order`, or let it be sorted with `on_unsorted: warn`");
         return Err(Failure::new(diagnostic, 3));
     }
@@ -34,7 +34,7 @@ pub(super) fn broken(source: &Source<'_>, file: usize, row: u64) -> Result<Diagn
         Code::W307,
         format!("{place}: source `{name}` {order}: this row comes too late; the file is sorted first"),
     )
-    .label(source.operator.span, "declared here with `sort_order`")
+    .label(source.spec.source.sort_order_span, "declared here")
     .help("sort the file or correct `sort_order`; `on_unsorted: error` stops the run instead"))
 }
 

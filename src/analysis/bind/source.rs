@@ -36,6 +36,7 @@ impl Binder<'_> {
                 csv: source.csv.clone(),
                 on_unmapped: source.on_unmapped,
                 sort_order,
+                sort_order_span: source.sort_order_span.unwrap_or(node.name.span),
                 unsorted_is_error: source.unsorted_is_error,
                 correlation_key,
             })

@@ -147,6 +147,8 @@ pub struct Source {
     pub on_unmapped: OnUnmapped,
     /// `sort_order`: what the author claims of each file.
     pub sort_order: Vec<SortField>,
+    /// Where that stands, if it is given.
+    pub sort_order_span: Option<Span>,
     /// `on_unsorted: error` is true.
     pub unsorted_is_error: bool,
     /// `correlation_key`, in order.

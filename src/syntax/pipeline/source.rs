@@ -59,7 +59,9 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let matcher = matcher(reader, &config, &node.label);
     let on_unmapped = config.group("on_unmapped").and_then(|given| on_unmapped(reader, &given)).unwrap_or_default();
     let correlation_key = config.get("correlation_key").and_then(|given| correlation_key(reader, &given));
-    let sort_order = config.group("sort_order").map(|given| sort::fields(reader, &given, &sort::CLAIMED));
+    let sort_order = config.group("sort_order");
+    let sort_order_span = sort_order.as_ref().map(|given| given.node.span);
+    let sort_order = sort_order.map(|given| sort::fields(reader, &given, &sort::CLAIMED));
     let on_unsorted = config.get("on_unsorted").and_then(|given| reader.choice(&given, ON_UNSORTED));
     if let Some(given) = config.group("transport") {
         transport(reader, &given);
@@ -79,6 +81,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         csv,
         on_unmapped,
         sort_order: sort_order.unwrap_or_default(),
+        sort_order_span,
         unsorted_is_error: on_unsorted.is_some_and(|mode| mode.value),
         correlation_key: correlation_key.unwrap_or_default(),
     }))
