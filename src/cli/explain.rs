@@ -1,6 +1,7 @@
 //! `clinker explain`: the pages of the diagnostic codes.
 
 use super::args::ExplainArgs;
+use super::page::for_terminals;
 use super::{IO, OK, REFUSED, output};
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::Category;
@@ -22,28 +23,12 @@ fn page(code: Code) -> String {
     let page = code.page();
     let body = page.split_once('\n').map_or("", |(_title, body)| body);
     format!(
-        "{code}: {}\n\nseverity: {}   category: {}   status: active\n\n{}\n",
+        "{code}: {}\n\nseverity: {}   category: {}   status: active\n\n{}",
         code.title(),
         severity(code),
         category(code),
-        for_terminals(body.trim())
+        for_terminals(body)
     )
-}
-
-/// Markdown as plain text: examples indented instead of fenced, headings without their marks.
-fn for_terminals(markdown: &str) -> String {
-    let mut fenced = false;
-    let mut lines = Vec::new();
-    for line in markdown.lines() {
-        if line.starts_with("```") {
-            fenced = !fenced;
-        } else if fenced {
-            lines.push(format!("    {line}").trim_end().to_owned());
-        } else {
-            lines.push(line.strip_prefix("## ").map_or(line.to_owned(), |heading| format!("{heading}:")));
-        }
-    }
-    lines.join("\n")
 }
 
 fn list() -> String {

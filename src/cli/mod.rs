@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `args` | what can be typed |
 //! | `check`, `run`, `explain` | one subcommand each |
+//! | `page` | the manual's pages of diagnostics, for terminals |
 //! | `compile` | reads and compiles the pipeline file |
 //! | `summary` | the closing screen of a run |
 //! | `progress`, `signals` | what happens while it runs |
@@ -15,6 +16,7 @@ mod check;
 mod compile;
 mod explain;
 mod output;
+pub mod page;
 mod progress;
 mod run;
 mod signals;

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clinker::cli::analysis::analysis;
+use clinker::cli::page::{WIDTH, for_terminals};
 use clinker::cli::summary::summary;
 use clinker::diagnostics::Code;
 use clinker::exec::spill::Volume;
@@ -134,13 +135,45 @@ fn a_pipeline_file_that_cannot_be_read() {
 
 #[test]
 fn explains_every_code() {
-    assert_snapshot("cli/explain-code", &clinker(&["explain", "--code", "E203"]).transcript());
+    let pages = ["E203", "E310"].map(|code| clinker(&["explain", "--code", code]).transcript());
+    assert_snapshot("cli/explain-code", &pages.join("\n"));
     let list = clinker(&["explain", "--list"]);
     assert_snapshot("cli/explain-list", &list.transcript());
     for (line, code) in list.stdout.lines().zip(Code::ALL) {
         assert!(line.starts_with(code.as_str()) && line.ends_with(code.title()), "{line}");
     }
     assert_eq!(list.stdout.lines().count(), Code::ALL.len());
+}
+
+/// Whatever a page holds, nobody has to scroll to the right, or to read marks that only a browser shows.
+#[test]
+fn pages_fit_a_terminal() {
+    for code in Code::ALL {
+        let text = for_terminals(code.page());
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDTH, "{code}: {line}");
+            assert!(!line.contains("](") && !line.starts_with('|') && !line.starts_with("```"), "{code}: {line}");
+        }
+    }
+}
+
+#[test]
+fn markdown_becomes_text() {
+    let word = "w".repeat(WIDTH + 20);
+    for (markdown, text) in [
+        ("", ""),
+        ("## Two\n\n\none\nline", "Two:\n\none line\n"),
+        ("see [`cull`](../nodes/cull.md), [all](a.md#b)", "see `cull`, all\n"),
+        ("`a[0](b)` and [b](c", "`a[0](b)` and [b](c\n"),
+        ("Text:\n- one\n  more\n- two\n\nend", "Text:\n\n- one more\n- two\n\nend\n"),
+        ("```yaml,check=E000\na:\n\n  [b](c)\n```", "    a:\n\n      [b](c)\n"),
+        ("| a | b | |\n| --- | :-: | --- |\n| `x\\|y` | | [z](z) |", "- `x|y`\n    b:\n    z\n"),
+        (&format!("a {word} b"), &format!("a\n{word}\nb\n")),
+    ] {
+        assert_eq!(for_terminals(markdown), text, "{markdown}");
+    }
+    let item = for_terminals(&format!("- {}", "word ".repeat(40)));
+    assert!(item.starts_with("- word") && item.lines().skip(1).all(|line| line.starts_with("  word")), "{item}");
 }
 
 /// A reader that goes away is not an error; a full disk is one, and not a crash.

@@ -6,22 +6,32 @@
 //! | --- | --- |
 //! | `yaml` | a whole pipeline: `clinker check` finds no error |
 //! | `yaml,check=E203` | a whole pipeline: `clinker check` reports this code |
+//! | `text,reported` | what `clinker check` prints about the last pipeline of the page; `text,reported=short` in that form |
+//! | `csv,file=in.csv` | a file for the pipelines of the page that are run |
+//! | `yaml,run` | a whole pipeline: it runs, and rejects nothing; `yaml,run=2` ends with this exit code |
+//! | `csv,written=out.csv` | these columns have these values in a file that the page's pipelines wrote |
 //! | `yaml,fragment` | a part of a pipeline: it is valid YAML |
 //! | `cxl` | a program over the columns of the manual's example source: it checks |
 //! | `cxl,check=E203` | such a program: checking reports this code |
 //! | `cxl,fragment` | a part of a program that can't stand alone: it parses |
 //! | `cxl,eval` | lines `expression => cell`: what a CSV sink writes; `=> error: message` for a row that fails |
 
+mod links;
+mod methods;
+mod readme;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clinker::analysis::functions::Function;
 use clinker::diagnostics::{Diagnostics, SourceMap};
 use clinker::syntax::text_map::TextMap;
 use clinker::syntax::{cxl, yaml};
 
 use crate::support;
+
+/// What the pipeline of an example is called.
+const PIPELINE: &str = "pipeline.yaml";
 
 /// The columns that the manual's CXL examples use, with one row of values.
 const COLUMNS: &[(&str, &str, &str)] = &[
@@ -49,19 +59,27 @@ struct Example {
 
 #[test]
 fn every_example_of_the_manual_holds() {
-    let mut examples = Vec::new();
-    let mut pages = vec![support::path("README.md")];
-    let is_page = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
-    pages.extend(support::files_below(&support::path("docs/src")).into_iter().filter(is_page));
-    for page in &pages {
-        examples.extend(examples_of(page));
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for page in pages() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        fs::create_dir(folder.path().join("out")).expect("a folder can be made");
+        for example in examples_of(&page) {
+            count += 1;
+            if let Err(why) = check(&example, folder.path()) {
+                failures.push(format!("{}: {why}\n{}", example.place, example.text));
+            }
+        }
     }
-    assert!(examples.len() > 30, "the manual's examples were not found");
-    let failures: Vec<String> = examples
-        .iter()
-        .filter_map(|example| check(example).err().map(|why| format!("{}: {why}\n{}", example.place, example.text)))
-        .collect();
+    assert!(count > 200, "the manual's examples were not found");
     assert!(failures.is_empty(), "{} examples do not hold:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+/// The README and the pages of the manual.
+fn pages() -> Vec<PathBuf> {
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+    let manual = support::files_below(&support::path("docs/src")).into_iter().filter(is_page);
+    std::iter::once(support::path("README.md")).chain(manual).collect()
 }
 
 fn examples_of(page: &Path) -> Vec<Example> {
@@ -78,26 +96,32 @@ fn examples_of(page: &Path) -> Vec<Example> {
             .map(|line| line.get(indent..).unwrap_or_default())
             .collect();
         let (language, mode) = info.split_once(',').unwrap_or((info, ""));
-        if matches!(language, "yaml" | "cxl") {
-            found.push(Example {
-                place: format!("{}:{}", page.strip_prefix(support::root()).unwrap_or(page).display(), number + 1),
-                language: language.into(),
-                mode: mode.into(),
-                text: body.join("\n") + "\n",
-            });
-        }
+        found.push(Example {
+            place: format!("{}:{}", page.strip_prefix(support::root()).unwrap_or(page).display(), number + 1),
+            language: language.into(),
+            mode: mode.into(),
+            text: body.join("\n") + "\n",
+        });
     }
     found
 }
 
-fn check(example: &Example) -> Result<(), String> {
-    match (example.language.as_str(), example.mode.as_str()) {
-        ("yaml", "fragment") => parses_as_yaml(&example.text),
-        ("yaml", mode) => check_pipeline(&example.text, mode),
-        ("cxl", "fragment") => parses_as_cxl(&example.text),
-        ("cxl", "eval") => example.text.lines().filter(|line| line.contains("=>")).try_for_each(evaluates),
-        ("cxl", mode) => check_pipeline(&program_pipeline(&example.text, true), mode),
-        _ => Ok(()),
+/// Does with an example what its mode says; `folder` is that of its page.
+fn check(example: &Example, folder: &Path) -> Result<(), String> {
+    let (mode, value) = example.mode.split_once('=').unwrap_or((&example.mode, ""));
+    let text = &example.text;
+    match (example.language.as_str(), mode) {
+        ("yaml", "fragment") => parses_as_yaml(text),
+        ("yaml", "run") => run_pipeline(text, if value.is_empty() { "0" } else { value }, folder),
+        ("yaml", "" | "check") => check_pipeline(text, value, folder),
+        ("text", "reported") => is_reported(text, if value.is_empty() { "rich" } else { value }, folder),
+        ("csv", "file") => fs::write(folder.join(value), text).map_err(|error| error.to_string()),
+        ("csv", "written") => is_written(text, &folder.join(value)),
+        ("cxl", "fragment") => parses_as_cxl(text),
+        ("cxl", "eval") => text.lines().filter(|line| line.contains("=>")).try_for_each(evaluates),
+        ("cxl", "" | "check") => check_pipeline(&program_pipeline(text, true), value, folder),
+        (_, "") => Ok(()),
+        (language, mode) => Err(format!("nobody knows what `{language},{mode}` means")),
     }
 }
 
@@ -124,17 +148,50 @@ fn nothing_wrong(diagnostics: &Diagnostics) -> Result<(), String> {
     }
 }
 
-fn check_pipeline(text: &str, mode: &str) -> Result<(), String> {
-    let place = tempfile::tempdir().expect("a temporary folder can be made");
-    fs::create_dir(place.path().join("out")).expect("a folder can be made");
-    fs::write(place.path().join("pipeline.yaml"), text).expect("a file can be written");
-    let (code, output) = clinker(place.path(), &["check", "pipeline.yaml", "--format", "short"]);
-    match mode.strip_prefix("check=") {
-        None if code == 0 => Ok(()),
-        None => Err(output),
-        Some(wanted) if output.contains(&format!("[{wanted}]")) => Ok(()),
-        Some(wanted) => Err(format!("{wanted} was not reported:\n{output}")),
+/// Checks a pipeline; `code` is one that has to be reported, or nothing.
+fn check_pipeline(text: &str, code: &str, folder: &Path) -> Result<(), String> {
+    fs::write(folder.join(PIPELINE), text).expect("a file can be written");
+    let (exit, output) = clinker(folder, &["check", PIPELINE, "--format", "short"]);
+    match code {
+        "" if exit == 0 => Ok(()),
+        "" => Err(output),
+        code if output.contains(&format!("[{code}]")) => Ok(()),
+        code => Err(format!("{code} was not reported:\n{output}")),
     }
+}
+
+fn run_pipeline(text: &str, exit: &str, folder: &Path) -> Result<(), String> {
+    fs::write(folder.join(PIPELINE), text).expect("a file can be written");
+    let (code, output) = clinker(folder, &["run", PIPELINE]);
+    if code.to_string() == exit { Ok(()) } else { Err(format!("exit code {code}:\n{output}")) }
+}
+
+/// Whether the last pipeline of the page is reported on like this.
+fn is_reported(text: &str, form: &str, folder: &Path) -> Result<(), String> {
+    let (_, output) = clinker(folder, &["check", PIPELINE, "--format", form]);
+    if output.contains(text) { Ok(()) } else { Err(format!("it is reported as\n{output}")) }
+}
+
+/// Whether a file holds these rows, as far as the columns go that are shown.
+fn is_written(shown: &str, file: &Path) -> Result<(), String> {
+    let written = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let (shown_header, shown_rows) = table(shown.as_bytes());
+    let (header, rows) = table(&written);
+    let place = |name: &String| header.iter().position(|other| other == name).ok_or(format!("no column {name}"));
+    let places = shown_header.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| places.iter().map(|place| row[*place].clone()).collect()).collect();
+    if rows == shown_rows { Ok(()) } else { Err(format!("it holds {rows:?}")) }
+}
+
+/// The header of a CSV file, and its rows.
+fn table(text: &[u8]) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text);
+    let record =
+        |record: csv::Result<csv::StringRecord>| record.expect("it is CSV").iter().map(str::to_owned).collect();
+    let mut rows: Vec<Vec<String>> = reader.records().map(record).collect();
+    let header = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
+    (header, rows)
 }
 
 fn clinker(folder: &Path, args: &[&str]) -> (i32, String) {
@@ -169,8 +226,8 @@ fn evaluates(line: &str) -> Result<(), String> {
     let row: Vec<&str> = COLUMNS.iter().map(|(_, _, value)| *value).collect();
     fs::write(place.path().join("in.csv"), format!("{}\n{}\n", header.join(","), row.join(","))).expect("writable");
     let pipeline = program_pipeline(&format!("emit value = {}", expression.trim()), false);
-    fs::write(place.path().join("pipeline.yaml"), pipeline).expect("a file can be written");
-    let (_, output) = clinker(place.path(), &["run", "pipeline.yaml"]);
+    fs::write(place.path().join(PIPELINE), pipeline).expect("a file can be written");
+    let (_, output) = clinker(place.path(), &["run", PIPELINE]);
     match expected.trim().strip_prefix("error: ") {
         Some(message) if output.contains(message) => Ok(()),
         Some(message) => Err(format!("`{line}`: no error {message:?}:\n{output}")),
@@ -192,44 +249,4 @@ fn unquoted(expected: &str) -> &str {
         "null" => "",
         text => text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text),
     }
-}
-
-/// The page of methods is made from what the checker knows of them. `DOCS_UPDATE=1 cargo test docs` writes it.
-#[test]
-fn the_page_of_methods_is_current() {
-    let page = support::path("docs/src/cxl/methods.md");
-    let text = methods_page();
-    if std::env::var_os("DOCS_UPDATE").is_some() {
-        fs::write(&page, &text).expect("the manual can be written");
-    }
-    assert!(fs::read_to_string(&page).unwrap_or_default() == text, "run with DOCS_UPDATE=1 to write the page anew");
-}
-
-/// The first method of each part of the page.
-const PARTS: &[(Function, &str)] = &[
-    (Function::Upper, "Texts"),
-    (Function::Abs, "Numbers"),
-    (Function::Year, "Dates and times"),
-    (Function::ToInt, "Conversion"),
-    (Function::TypeOf, "Any value"),
-    (Function::FileName, "Paths"),
-];
-
-fn methods_page() -> String {
-    let mut text = String::from(
-        "# Methods\n\nA method on null gives null, except `is_null`, `is_empty`, `type_of` and `catch`; so does a null \
-         argument, unless its method\nsays otherwise. Texts are counted in characters. Where a whole number is wanted a \
-         float is cut to one.\n\nThe strict conversions (`to_int`, …) reject the row when a value can't be converted; \
-         those that begin with `try_`\ngive null. Patterns are regular expressions of Rust's `regex` crate, formats are \
-         those of `strftime`.\n",
-    );
-    for function in Function::ALL {
-        if let Some((_, title)) = PARTS.iter().find(|(first, _)| first == function) {
-            text += &format!("\n## {title}\n");
-        }
-        let signature = function.signature();
-        text += &format!("\n### `{}({})`\n\n{}\n", function.name(), signature.usage(), signature.doc);
-        text += &format!("\n```text\n{}\n```\n", signature.examples.join("\n"));
-    }
-    text
 }
