@@ -22,6 +22,16 @@ fn the_summary_lists_every_page_once() {
     assert!(missing.is_empty(), "docs/src/SUMMARY.md does not list {missing:?}");
 }
 
+/// mdBook makes `index.html` of a `README.md`, but leaves the links to it as they are.
+#[test]
+fn no_page_of_the_manual_links_to_the_first_page_of_a_chapter() {
+    let manual = support::path("docs/src");
+    for page in pages().iter().filter(|page| page.starts_with(&manual) && !page.ends_with("SUMMARY.md")) {
+        let leads_nowhere = links(page).iter().any(|(target, _)| target.ends_with("README.md"));
+        assert!(!leads_nowhere, "{} links to a README.md", page.display());
+    }
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     for page in pages() {

@@ -16,6 +16,7 @@
 //! | `cxl,fragment` | a part of a program that can't stand alone: it parses |
 //! | `cxl,eval` | lines `expression => cell`: what a CSV sink writes; `=> error: message` for a row that fails |
 
+mod keys;
 mod links;
 mod methods;
 mod readme;
