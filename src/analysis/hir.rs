@@ -177,6 +177,8 @@ pub enum MergeMode {
 pub struct Cull {
     /// The columns of `partition_by`, by position, in order.
     pub partition_by: Vec<usize>,
+    /// Where each of these is named.
+    pub partition_spans: Vec<Span>,
     /// The hidden key columns of the input, which are part of every partition.
     pub hidden_keys: Vec<usize>,
     /// Order within a group, before aggregates see its rows; ties by arrival.
@@ -216,6 +218,8 @@ pub struct Aggregation {
     pub grouped: Arc<Schema>,
     /// How many columns the key has: those of `group_by`, then the hidden correlation keys that `group_by` covers.
     pub key: usize,
+    /// For each column of the key, where `group_by` names it, or the field that it holds.
+    pub key_spans: Vec<Span>,
     /// The aggregates that `results` reads. Their arguments are columns of `grouped`.
     pub aggregates: Vec<Aggregate>,
     /// The emits over a group, and the lets over the key alone that they read. Nothing else stands in it.
@@ -239,6 +243,8 @@ pub struct Reshape {
     /// The columns of `partition_by`, by position, in order. A value of a column of lists or maps counts as null, as do
     /// an empty text and NaN.
     pub partition_by: Vec<usize>,
+    /// Where each of these is named.
+    pub partition_spans: Vec<Span>,
     /// The hidden key columns of the input, which are part of every partition.
     pub hidden_keys: Vec<usize>,
     /// Order within a group; ties by arrival.

@@ -11,14 +11,18 @@ use crate::plan::explain::layout::rough;
 pub fn analysis(report: &Report, estimates: &[Estimate]) -> String {
     let spills = |(node, estimate): (&NodeReport, &Estimate)| node.spilled.raw > 0 || estimate.spilled != Some(0);
     let spilled = report.nodes.iter().zip(estimates).any(spills);
-    let mut heading = vec!["node", "rows out", "expected", "bytes", "busy", "peak", "expected"];
+    let removes = report.nodes.iter().any(|node| node.removed.is_some());
+    let mut heading = vec!["node", "rows out", "expected"];
+    heading.extend(removes.then_some("removed"));
+    heading.extend(["bytes", "busy", "peak", "expected"]);
     heading.extend(["spilled", "expected"].iter().filter(|_| spilled));
     let mut rows = vec![heading.into_iter().map(str::to_owned).collect()];
-    rows.extend(report.nodes.iter().zip(estimates).map(|(node, estimate)| line(node, estimate, spilled)));
+    let lines = report.nodes.iter().zip(estimates);
+    rows.extend(lines.map(|(node, estimate)| line(node, estimate, removes, spilled)));
     format!("\n=== Run and Plan ===\n{}", table(&rows).trim_start_matches('\n'))
 }
 
-fn line(node: &NodeReport, estimate: &Estimate, spilled: bool) -> Vec<String> {
+fn line(node: &NodeReport, estimate: &Estimate, removes: bool, spilled: bool) -> Vec<String> {
     let at_most = if estimate.at_most { "<= " } else { "~ " };
     let rows = estimate.rows.map_or_else(unknown, |rows| format!("{at_most}{}", rough(rows)));
     let held = |bytes: Option<u64>| match bytes {
@@ -26,15 +30,14 @@ fn line(node: &NodeReport, estimate: &Estimate, spilled: bool) -> Vec<String> {
         Some(bytes) => format!("{at_most}{}", size(bytes)),
         None => unknown(),
     };
-    let mut cells = vec![
-        node.label.clone(),
-        grouped(node.rows_out),
-        rows,
+    let mut cells = vec![node.label.clone(), grouped(node.rows_out), rows];
+    cells.extend(removes.then(|| node.removed.map(grouped).unwrap_or_default()));
+    cells.extend([
         some(node.bytes, size(node.bytes)),
         if node.busy > Duration::ZERO { duration(node.busy) } else { String::new() },
         some(node.peak_reserved, size(node.peak_reserved)),
         held(estimate.peak),
-    ];
+    ]);
     if spilled {
         cells.extend([some(node.spilled.raw, size(node.spilled.raw)), held(estimate.spilled)]);
     }

@@ -47,19 +47,27 @@ pub fn peak_resident() -> Option<u64> {
 }
 
 fn node_table(nodes: &[NodeReport]) -> String {
-    type Cell = fn(&NodeReport) -> u64;
-    let optional: [(&str, Cell); 4] = [
-        ("rejected", |node| node.rejected),
-        ("filtered", |node| node.filtered),
-        ("duplicates", |node| node.duplicates),
-        ("warned", |node| node.warned),
+    /// What a node has in a column; none where it doesn't apply.
+    type Cell = fn(&NodeReport) -> Option<u64>;
+    let columns: [(&str, Cell); 8] = [
+        ("rows in", |node| Some(node.rows_in)),
+        ("rows out", |node| Some(node.rows_out)),
+        ("kept", |node| node.removed.map(|removed| node.rows_out - removed)),
+        ("removed", |node| node.removed),
+        ("rejected", |node| Some(node.rejected)),
+        ("filtered", |node| Some(node.filtered)),
+        ("duplicates", |node| Some(node.duplicates)),
+        ("warned", |node| Some(node.warned)),
     ];
-    let shown = optional.into_iter().filter(|(name, cell)| *name == "rejected" || nodes.iter().any(|n| cell(n) > 0));
-    let mut columns: Vec<(&str, Cell)> = vec![("rows in", |node| node.rows_in), ("rows out", |node| node.rows_out)];
-    columns.extend(shown);
+    let is_shown = |(name, cell): &(&str, Cell)| match *name {
+        "rows in" | "rows out" | "rejected" => true,
+        "kept" | "removed" => nodes.iter().any(|node| cell(node).is_some()),
+        _ => nodes.iter().any(|node| cell(node) > Some(0)),
+    };
+    let columns: Vec<_> = columns.into_iter().filter(is_shown).collect();
     let mut rows = vec![heading("node", columns.iter().map(|(name, _)| *name))];
     rows.extend(nodes.iter().map(|node| {
-        let cells = columns.iter().map(|(_, cell)| grouped(cell(node)));
+        let cells = columns.iter().map(|(_, cell)| cell(node).map(grouped).unwrap_or_default());
         std::iter::once(node.label.clone()).chain(cells).collect()
     }));
     table(&rows)

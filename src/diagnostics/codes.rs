@@ -117,7 +117,7 @@ codes! {
     W365 "W365" Sink "a mapped column was on no record";
     W366 "W366" Sink "a mapped name takes the place of a carried column";
     W393 "W393" Errors "a row does not hold a validation that only warns";
-    W396 "W396" Cxl "values that are not null were grouped with null";
+    W396 "W396" Cxl "values that are not null count as no value";
 }
 
 impl std::fmt::Display for Code {

@@ -17,8 +17,10 @@ pub struct Fault {
     pub value: Option<String>,
     /// What went wrong: `division by zero`.
     pub message: String,
-    /// The expression that failed, or the validation.
+    /// The expression that failed, or the validation; of a conflict, where the later rule sets the column.
     pub span: Span,
+    /// Of a conflict, where the earlier rule sets the column.
+    pub other: Option<Span>,
 }
 
 /// What kind of failure a fault is.

@@ -142,6 +142,8 @@ pub struct NodeReport {
     pub rows_in: u64,
     /// Rows out over all ports.
     pub rows_out: u64,
+    /// Of a cull, how many of these are of groups that it removed.
+    pub removed: Option<u64>,
     /// Rows that failed here.
     pub rejected: u64,
     /// Rows that a filter took out.

@@ -423,11 +423,25 @@ fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {
 }
 
 fn node_report(operator: &Operator, counts: Counts) -> NodeReport {
-    let Counts { rows_in, rows_out, rejected, filtered, warned, bytes, busy } = counts;
+    let Counts { rows_in, rows_out, removed, rejected, filtered, warned, bytes, busy } = counts;
+    let removed = matches!(operator.kind, OperatorKind::Cull(_)).then_some(removed);
     let is_distinct = matches!(operator.kind, OperatorKind::Distinct(_));
     let duplicates = if is_distinct { rows_in - rejected - rows_out } else { 0 };
     let (label, peak_reserved, spilled) = (operator.label(), 0, Volume::default());
-    NodeReport { label, rows_in, rows_out, rejected, filtered, duplicates, warned, bytes, busy, peak_reserved, spilled }
+    NodeReport {
+        label,
+        rows_in,
+        rows_out,
+        removed,
+        rejected,
+        filtered,
+        duplicates,
+        warned,
+        bytes,
+        busy,
+        peak_reserved,
+        spilled,
+    }
 }
 
 /// Every file that a run writes.

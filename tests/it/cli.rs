@@ -203,6 +203,7 @@ fn node(label: &str, counts: [u64; 6]) -> NodeReport {
         label: label.to_owned(),
         rows_in,
         rows_out,
+        removed: None,
         rejected,
         filtered,
         duplicates,
@@ -233,6 +234,7 @@ fn closing_summary() {
             node("source.flights", [3_367_760, 3_367_758, 2, 0, 0, 0]),
             node("transform.clean", [3_367_758, 3_300_000, 1, 67_757, 0, 12]),
             node("route.by_delay", [3_300_000, 3_300_000, 0, 0, 0, 0]),
+            NodeReport { removed: Some(1_200_000), ..node("cull.gate", [3_300_000, 3_299_990, 10, 0, 0, 0]) },
             node("output.late", [300_000, 300_000, 0, 0, 0, 0]),
             node("output.on_time", [3_000_000, 3_000_000, 0, 0, 0, 0]),
         ],
@@ -307,7 +309,14 @@ fn run_and_plan() {
     let mut resident = report.clone();
     resident.nodes[1].spilled = Volume::default();
     let fits = [known[0], estimate(Some(70_000), true, Some(6_000_000), Some(0)), known[2]];
-    let tables = [analysis(&report, &known), analysis(&report, &unknown), analysis(&resident, &fits)];
+    let mut removing = resident.clone();
+    removing.nodes[1] = NodeReport { label: "cull.gate".into(), removed: Some(1_234), ..removing.nodes[1].clone() };
+    let tables = [
+        analysis(&report, &known),
+        analysis(&report, &unknown),
+        analysis(&resident, &fits),
+        analysis(&removing, &fits),
+    ];
     assert_snapshot("cli/run-and-plan", &tables.concat());
 }
 

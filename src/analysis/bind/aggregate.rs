@@ -8,7 +8,7 @@ use crate::analysis::hir::{
     Aggregate, Aggregation, Column, Expr, ExprKind, NodeKind, OutputColumn, Schema, Slot, Statement, Transform,
 };
 use crate::analysis::types::Type;
-use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::cxl::ast::{StatementKind, Target};
 use crate::syntax::pipeline::ast;
 
@@ -22,10 +22,13 @@ impl Binder<'_> {
             self.streams_whole_keys(node, aggregate, input);
         }
         let mut key = Schema { columns: visible_key(aggregate, input), carries: false };
-        let mut positions = grouped.columns.clone();
-        for (position, column) in input.schema.keys().filter(|(_, column)| is_covered(aggregate, column)) {
-            positions.push(position);
-            key.columns.push(column.clone());
+        let (mut positions, mut spans) = (grouped.columns.clone(), grouped.spans.clone());
+        for (position, column) in input.schema.keys() {
+            if let Some(name) = covering(aggregate, column) {
+                positions.push(position);
+                spans.push(name.span);
+                key.columns.push(column.clone());
+            }
         }
         let place = format!("aggregate \"{name}\"");
         let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
@@ -39,7 +42,7 @@ impl Binder<'_> {
         }
         let kind = grouped.unknown.is_empty().then(|| {
             let strategy = aggregate.strategy.as_ref();
-            let parts = Parts { key: key.schema, positions, program, output };
+            let parts = Parts { key: key.schema, positions, spans, program, output };
             let span = strategy.map_or(node.name.span, |strategy| strategy.span);
             NodeKind::Aggregate(parts.assemble(strategy.map_or_else(Default::default, |strategy| strategy.value), span))
         });
@@ -61,6 +64,8 @@ struct Parts {
     key: Schema,
     /// Where they stand in the input.
     positions: Vec<usize>,
+    /// Where they are named.
+    spans: Vec<Span>,
     program: GroupProgram,
     /// Where each column of the output comes from.
     output: Vec<OutputColumn>,
@@ -77,7 +82,7 @@ struct Argument {
 
 impl Parts {
     fn assemble(self, strategy: ast::AggregateStrategy, strategy_span: Span) -> Aggregation {
-        let Parts { key, positions, program, output } = self;
+        let Parts { key, positions, spans, program, output } = self;
         let GroupProgram { rows, results, aggregates, written } = program;
         let mut groups = key.clone();
         for (aggregate, written) in aggregates.iter().zip(&written) {
@@ -100,6 +105,7 @@ impl Parts {
             rows: row_transform(rows, &positions, arguments),
             grouped: Arc::new(grouped),
             key: positions.len(),
+            key_spans: spans,
             aggregates: resolved,
             results: transform(results, output),
             groups: Arc::new(groups),
@@ -161,9 +167,10 @@ fn column(name: &str, ty: Type, span: Span) -> Column {
     Column { name: name.to_owned(), ty, span, hidden: false }
 }
 
-/// Whether `group_by` names the field of a hidden key column.
-fn is_covered(aggregate: &ast::Aggregate, key: &Column) -> bool {
-    key.key_field().is_some_and(|field| aggregate.group_by.value.iter().any(|name| name.value == field))
+/// Where `group_by` names the field of a hidden key column, if it does.
+fn covering<'a>(aggregate: &'a ast::Aggregate, key: &Column) -> Option<&'a Spanned<String>> {
+    let field = key.key_field()?;
+    aggregate.group_by.value.iter().find(|name| name.value == field)
 }
 
 /// Whether the aggregate's own program gives something this name.

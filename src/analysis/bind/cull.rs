@@ -38,6 +38,7 @@ impl Binder<'_> {
         }
         let kind = NodeKind::Cull(Cull {
             partition_by: partition.columns,
+            partition_spans: partition.spans,
             hidden_keys: input.schema.keys().map(|(position, _)| position).collect(),
             order_by,
             aggregates: checker.finish_groups(),

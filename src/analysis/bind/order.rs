@@ -4,7 +4,7 @@ use super::Binder;
 use crate::analysis::check::{Row, did_you_mean, there_are};
 use crate::analysis::hir::{SortKey, Stamp};
 use crate::analysis::types::{Kind, Type};
-use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::pipeline::ast::{NullOrder, SortField};
 
 /// The columns that a list names.
@@ -12,6 +12,8 @@ use crate::syntax::pipeline::ast::{NullOrder, SortField};
 pub(super) struct Named {
     /// Those that exist, by position, in order.
     pub columns: Vec<usize>,
+    /// Where each of these is named.
+    pub spans: Vec<Span>,
     /// The names of those that don't; reported where the row is wholly known.
     pub unknown: Vec<String>,
 }
@@ -85,6 +87,7 @@ impl Binder<'_> {
                         self.comparable(list, name, ty);
                     }
                     named.columns.push(column);
+                    named.spans.push(name.span);
                 }
                 None if row.schema.position(&name.value).is_none() => named.unknown.push(name.value.clone()),
                 None => {}

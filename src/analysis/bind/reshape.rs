@@ -63,6 +63,7 @@ impl Binder<'_> {
         stamp(node, &mut row);
         let kind = NodeKind::Reshape(Reshape {
             partition_by: partition.columns,
+            partition_spans: partition.spans,
             hidden_keys: input.schema.keys().map(|(position, _)| position).collect(),
             order_by,
             stamps: Stamp::ALL.map(|stamp| row.schema.stamp(stamp).expect("the output has every stamp")),
@@ -186,37 +187,48 @@ impl Binder<'_> {
 
     /// No two rules with the same condition set the same column.
     fn same_rows(&mut self, node: &str, rules: &[CheckedRule]) {
-        for (index, second) in rules.iter().enumerate() {
-            let same = |first: &&CheckedRule| !first.when.ty.is_error() && alike(&first.when, &second.when);
-            for first in rules[..index].iter().filter(same) {
-                let mut both = second.set.iter().filter_map(|assignment| {
-                    let column = assignment.column?;
-                    Some((first.set.iter().find(|earlier| earlier.column == Some(column))?, assignment))
-                });
-                if let Some((earlier, later)) = both.next() {
-                    self.always_conflicts(node, (first, earlier), (second, later));
+        for (index, first) in rules.iter().enumerate() {
+            let same = |other: &&CheckedRule| !first.when.ty.is_error() && alike(&first.when, &other.when);
+            for earlier in &first.set {
+                let Some(column) = earlier.column else { continue };
+                let sets = |rule: &'_ CheckedRule| rule.set.iter().position(|other| other.column == Some(column));
+                if rules[..index].iter().filter(same).any(|rule| sets(rule).is_some()) {
+                    // Said of the first rule that sets it.
+                    continue;
+                }
+                let later = rules[index + 1..].iter().filter(same);
+                let later: Vec<_> = later.filter_map(|rule| Some((rule, &rule.set[sets(rule)?]))).collect();
+                if !later.is_empty() {
+                    self.always_conflicts(node, (first, earlier), &later);
                 }
             }
         }
     }
 
+    /// Reports rules with one condition that set one column.
     fn always_conflicts(
         &mut self,
         node: &str,
         (first, earlier): (&CheckedRule, &CheckedAssignment),
-        (second, later): (&CheckedRule, &CheckedAssignment),
+        later: &[(&CheckedRule, &CheckedAssignment)],
     ) {
-        let column = &later.assignment.column;
-        let message = format!(
-            "rules `{}` and `{}` of {node} both set `{}` in the same rows",
-            first.rule.name.value, second.rule.name.value, column.value
-        );
-        let diagnostic = Diagnostic::error(Code::E200, message)
-            .label(column.span, format!("set by `{}`, too", second.rule.name.value))
-            .label(earlier.assignment.column.span, format!("set by `{}`", first.rule.name.value))
-            .label(second.when.span, "the same condition")
-            .help("set it in one of them, or let their conditions exclude each other");
-        self.diagnostics.push(diagnostic);
+        let column = &earlier.assignment.column;
+        let names = later.iter().map(|(rule, _)| rule.rule.name.value.as_str());
+        let names: Vec<&str> = std::iter::once(first.rule.name.value.as_str()).chain(names).collect();
+        let all = if names.len() == 2 { "both" } else { "all" };
+        let message = format!("rules {} of {node} {all} set `{}` in the same rows", list(&names), column.value);
+        let set_by = |name: &str| format!("set by `{name}`");
+        let mut diagnostic = Diagnostic::error(Code::E200, message);
+        for (rule, assignment) in later {
+            let label = format!("{}, too", set_by(&rule.rule.name.value));
+            diagnostic = diagnostic.label(assignment.assignment.column.span, label);
+        }
+        diagnostic = diagnostic.label(column.span, set_by(&first.rule.name.value));
+        for (rule, _) in later {
+            diagnostic = diagnostic.label(rule.when.span, "the same condition");
+        }
+        let help = "set it in one of them, or let their conditions exclude each other";
+        self.diagnostics.push(diagnostic.help(help));
     }
 }
 

@@ -104,7 +104,7 @@ impl Faults {
     pub fn add(&mut self, row: usize, error: Error, span: Span) {
         if self.mark(row) {
             let (kind, field, message) = (FaultKind::TypeError, self.field.clone(), error.message());
-            self.list.push(Fault { row, kind, field, value: error.value(), message, span });
+            self.list.push(Fault { row, kind, field, value: error.value(), message, span, other: None });
         }
     }
 

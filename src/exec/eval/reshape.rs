@@ -251,9 +251,12 @@ impl Rule {
         }
     }
 
-    /// The column of this rule that an earlier one sets, too.
-    fn contested(&self, earlier: &Rule) -> Option<&Assigned> {
-        self.set.iter().find(|assigned| earlier.set.iter().any(|other| other.column == assigned.column))
+    /// The first column of this rule that an earlier one sets, too: as that one names it, and as this one does.
+    fn contested<'r>(&'r self, earlier: &'r Rule) -> Option<(&'r Assigned, &'r Assigned)> {
+        self.set.iter().find_map(|later| {
+            let first = earlier.set.iter().find(|first| first.column == later.column)?;
+            Some((first, later))
+        })
     }
 }
 
@@ -273,8 +276,8 @@ impl Run<'_> {
         let triggered = self.frame.holds(&rule.when, &self.live);
         let mut triggered = self.without_failed(triggered, rule);
         for (earlier, other) in all[..self.effects.len()].iter().enumerate() {
-            if let Some(assigned) = rule.contested(other) {
-                triggered = self.refuse(triggered, earlier, (other, rule), assigned);
+            if let Some(contested) = rule.contested(other) {
+                triggered = self.refuse(triggered, earlier, (other, rule), contested);
             }
         }
         let set = self.values(&mut triggered, rule, &rule.set);
@@ -305,7 +308,13 @@ impl Run<'_> {
     }
 
     /// Lets the rows fail that an earlier rule writes the same column of. Gives the others.
-    fn refuse(&mut self, rows: Live, earlier: usize, (first, second): (&Rule, &Rule), assigned: &Assigned) -> Live {
+    fn refuse(
+        &mut self,
+        rows: Live,
+        earlier: usize,
+        (first, second): (&Rule, &Rule),
+        (set_first, set_later): (&Assigned, &Assigned),
+    ) -> Live {
         let both = self.effects[earlier].triggered.and(&rows.bits());
         if both.is_empty() {
             return rows;
@@ -314,10 +323,11 @@ impl Run<'_> {
             let fault = Fault {
                 row,
                 kind: FaultKind::Conflict,
-                field: Some(Arc::clone(&assigned.name)),
+                field: Some(Arc::clone(&set_later.name)),
                 value: None,
                 message: format!("rules `{}` and `{}` both set it", first.name, second.name),
-                span: assigned.span,
+                span: set_later.span,
+                other: Some(set_first.span),
             };
             self.failures.push(RuleFault { rules: format!("{}+{}", first.name, second.name), fault });
         });

@@ -209,6 +209,7 @@ impl Validation {
             value: column.filter(|column| !column.is_null(row)).map(|column| column.value(row).to_string()),
             message: self.message.clone(),
             span: self.span,
+            other: None,
         }
     }
 }

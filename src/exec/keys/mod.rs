@@ -11,6 +11,6 @@ mod records;
 pub use arena::Arena;
 pub use columns::KeyColumns;
 pub use equality::{Keys, NoKey};
-pub use fold::folded;
+pub use fold::{Blanks, folded};
 pub use groups::{GroupTable, KeyHasher};
 pub use order::OrderKeys;

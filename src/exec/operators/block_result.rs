@@ -55,6 +55,8 @@ pub(crate) struct Counts {
     pub rows_in: u64,
     /// Rows out over all ports.
     pub rows_out: u64,
+    /// Of these, the rows of the groups that a cull removed.
+    pub removed: u64,
     /// Rows that failed.
     pub rejected: u64,
     /// Rows that a filter took out.
@@ -120,6 +122,7 @@ impl Counts {
     pub fn add(&mut self, other: &Counts) {
         self.rows_in += other.rows_in;
         self.rows_out += other.rows_out;
+        self.removed += other.removed;
         self.rejected += other.rejected;
         self.filtered += other.filtered;
         self.warned += other.warned;

@@ -34,7 +34,7 @@ pub(super) fn new<'p>(
 ) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
     let collector = DistinctCollector {
         key: spec.key.clone(),
-        span: context.operator.span,
+        key_spans: spec.key_spans.clone(),
         hasher: KeyHasher::default(),
         codec: Arc::clone(&context.codec),
     };
@@ -73,7 +73,8 @@ impl<'p> Room<'p> {
 /// The side that workers share.
 struct DistinctCollector {
     key: Vec<usize>,
-    span: Span,
+    /// Where the columns of the key are named.
+    key_spans: Vec<Span>,
     hasher: KeyHasher,
     codec: Arc<Codec>,
 }
@@ -109,7 +110,8 @@ impl Collector for DistinctCollector {
 impl DistinctCollector {
     fn unkeyed(&self, no_key: &NoKey) -> Fault {
         let message = format!("type mismatch: expected a distinct key, got {}", no_key.found);
-        Fault { row: no_key.row, kind: FaultKind::TypeError, field: None, value: None, message, span: self.span }
+        let span = self.key_spans[no_key.column];
+        Fault { row: no_key.row, kind: FaultKind::TypeError, field: None, value: None, message, span, other: None }
     }
 }
 

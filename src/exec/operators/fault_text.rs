@@ -1,7 +1,7 @@
 //! What to say about rows that failed: in dead letters, and in the message that stops a run.
 
-use crate::analysis::hir::{Encoding, SourceColumn};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::analysis::hir::{Encoding, Reshape, ReshapeRule, SourceColumn};
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::Failure;
 use crate::exec::batch::Batch;
 use crate::exec::dlq::{MERGED, Trigger};
@@ -169,12 +169,15 @@ impl FaultText<'_, '_> {
         if let Some(line) = line {
             row += &format!(", line {line}");
         }
-        let mut diagnostic = Diagnostic::error(code, self.detail()).label(self.fault.span, place).note(row);
+        let mut diagnostic = self.labelled(Diagnostic::error(code, self.detail()), place).note(row);
         let operands = operands::of(self.node.operator, self.batch, self.fault);
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));
         }
         let help = match self.fault.kind {
+            FaultKind::TypeError | FaultKind::GroupFailed if self.reshape().is_some() => {
+                "guard the expression, or set `strategy: continue` to make such groups dead letters"
+            }
             FaultKind::TypeError | FaultKind::GroupFailed => {
                 "guard the expression, or set `strategy: continue` to make such rows dead letters"
             }
@@ -191,6 +194,30 @@ impl FaultText<'_, '_> {
             }
         };
         Failure::new(diagnostic.help(help), 3)
+    }
+
+    /// The diagnostic with the places of what failed: of a conflict, where each of the rules sets the column.
+    fn labelled(&self, diagnostic: Diagnostic, place: String) -> Diagnostic {
+        let set_by = |span: Span| {
+            let sets = |rule: &&ReshapeRule| rule.set.iter().any(|assignment| assignment.span == span);
+            let rule = self.reshape().and_then(|reshape| reshape.rules.iter().find(sets));
+            rule.map_or_else(String::new, |rule| format!("set by rule `{}`", rule.name))
+        };
+        match self.fault.other {
+            Some(other) => {
+                let node = self.node.operator.node();
+                let later = format!("{} of reshape `{node}`, too", set_by(self.fault.span));
+                diagnostic.label(self.fault.span, later).label(other, set_by(other))
+            }
+            None => diagnostic.label(self.fault.span, place),
+        }
+    }
+
+    fn reshape(&self) -> Option<&Reshape> {
+        match &self.node.operator.kind {
+            OperatorKind::Reshape(spec) => Some(&spec.reshape),
+            _ => None,
+        }
     }
 
     /// The failure that a group of an aggregate stops the run with: what it was given is one row a group, the key first.

@@ -17,6 +17,7 @@ use crate::plan::physical::OperatorKind;
 
 use super::aggregate::{Ended, Finish, FinishedGroups, GroupsOf, MakeRoom, Stream, Stretch};
 use super::buffer::{BufferContext, CollectError, Collector};
+use super::cull;
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
 use super::{Action, BlockResult, Lost, Mixed, Resting, Slice, Tree, Unit, WARNING_SAMPLES, Warned};
@@ -166,7 +167,10 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn revive(&mut self, rows: &[&[u8]], port: usize) {
         let Unit::Resting { codec, .. } = self.unit else { return };
         self.result.origins = codec.origins(rows);
-        self.result.counts[0].rows_out += rows.len() as u64;
+        let counts = &mut self.result.counts[0];
+        counts.rows_out += rows.len() as u64;
+        let is_removed = matches!(self.tree.nodes[0].operator.kind, OperatorKind::Cull(_)) && port == cull::REMOVED;
+        counts.removed += if is_removed { rows.len() as u64 } else { 0 };
         if codec.is_bytes() {
             return self.copy(rows, port);
         }

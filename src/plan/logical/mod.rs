@@ -108,6 +108,8 @@ pub struct Sort {
 pub struct Distinct {
     /// The columns that make the key, by position.
     pub key: Vec<usize>,
+    /// For each of these, where the statement names it.
+    pub key_spans: Vec<Span>,
     /// The transform whose statement it is.
     pub transform: String,
 }

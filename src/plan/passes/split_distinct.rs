@@ -88,17 +88,18 @@ impl<'a> Cut<'a> {
         while let Some(at) = rest.iter().position(|statement| matches!(statement, Statement::Distinct { .. })) {
             let (front, behind) = rest.split_at(at);
             let (Statement::Distinct { key, span }, behind) = (&behind[0], &behind[1..]) else { unreachable!() };
+            let key_spans = key.iter().map(|part| part.span).collect();
             // With nothing behind, the part in front may as well give what the whole transform gives.
             if behind.is_empty()
                 && let Some(key) = self.key_in_output(key)
             {
                 self.push_last(front);
-                self.push_distinct(key, *span, self.node.ports[0].schema.clone());
+                self.push_distinct(key, key_spans, *span, self.node.ports[0].schema.clone());
                 return self.parts;
             }
             self.push_front(front, &rest[at..]);
             let key = key.iter().map(|part| self.position(part)).collect();
-            self.push_distinct(key, *span, self.between.clone());
+            self.push_distinct(key, key_spans, *span, self.between.clone());
             rest = behind;
         }
         self.push_last(rest);
@@ -125,8 +126,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    fn push_distinct(&mut self, key: Vec<usize>, span: Span, schema: Arc<Schema>) {
-        let kind = NodeKind::Distinct(Distinct { key, transform: self.node.name.clone() });
+    fn push_distinct(&mut self, key: Vec<usize>, key_spans: Vec<Span>, span: Span, schema: Arc<Schema>) {
+        let kind = NodeKind::Distinct(Distinct { key, key_spans, transform: self.node.name.clone() });
         self.parts.push(Part { kind, output: schema, span });
     }
 

@@ -150,6 +150,7 @@ fn lower_distinct(node: &Node, distinct: &logical::Distinct) -> OperatorKind {
     let schema = node.ports[0].schema.clone();
     OperatorKind::Distinct(DistinctOperator {
         key: distinct.key.clone(),
+        key_spans: distinct.key_spans.clone(),
         node: distinct.transform.clone(),
         rest: Rest::undecided(schema.columns.len()),
         schema,

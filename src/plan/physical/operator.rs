@@ -380,6 +380,8 @@ pub struct ReshapeOperator {
 pub struct DistinctOperator {
     /// The columns that make the key, by position.
     pub key: Vec<usize>,
+    /// For each of these, where the statement names it.
+    pub key_spans: Vec<Span>,
     /// The transform whose statement it is: what messages and dead letters call it.
     pub node: String,
     /// What it reads and gives.

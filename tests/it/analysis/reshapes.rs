@@ -107,6 +107,27 @@ fn conditions_are_compared_by_what_they_say() {
     assert_eq!(codes(&around("", &rules, &transform(""))), [""; 0], "they write into different columns");
 }
 
+/// Each column that rules with one condition set is a finding, and only one, however many rules set it.
+#[test]
+fn every_column_that_rules_contest_is_one_finding() {
+    let found = |rules: &[(&str, &str, &str)]| {
+        let rules: String = rules.iter().map(|(name, when, set)| rule(name, when, set)).collect();
+        codes(&around("", &rules, &transform("")))
+    };
+    let two = [("a", "true", "qty: \"1\", name: \"'x'\""), ("b", "true", "name: \"'y'\", qty: \"2\"")];
+    let finding =
+        |rules: &str, column: &str| format!("E200 rules {rules} of reshape `change` {column} in the same rows");
+    let mut columns = found(&two);
+    columns.sort();
+    assert_eq!(columns, [finding("`a` and `b`", "both set `name`"), finding("`a` and `b`", "both set `qty`")]);
+    let three = [("a", "true", "qty: \"1\""), ("b", "true", "qty: \"2\""), ("c", "true", "qty: \"3\"")];
+    assert_eq!(found(&three), [finding("`a`, `b` and `c`", "all set `qty`")]);
+    let (one, other) = ("qty > 1", "qty < 1");
+    let pairs =
+        [("a", one, "qty: \"1\""), ("b", other, "qty: \"2\""), ("c", one, "qty: \"3\""), ("d", other, "qty: \"4\"")];
+    assert_eq!(found(&pairs), [finding("`a` and `c`", "both set `qty`"), finding("`b` and `d`", "both set `qty`")]);
+}
+
 #[test]
 fn one_mistake_is_one_finding() {
     let one = |text: &str, code: &str| {

@@ -2,7 +2,7 @@
 
 use clinker::analysis::types::Kind;
 use clinker::exec::batch::{Bitmap, Column};
-use clinker::exec::keys::{GroupTable, KeyHasher, Keys, equality};
+use clinker::exec::keys::{Blanks, GroupTable, KeyHasher, Keys, equality, folded};
 use clinker::exec::memory::{Arbitrator, Charge};
 use clinker::exec::value::Value;
 use proptest::prelude::*;
@@ -172,5 +172,33 @@ proptest! {
         }
         drop(table);
         prop_assert_eq!(arbitrator.reserve(0, u64::MAX), Ok(()));
+    }
+}
+
+/// What can't tell groups apart becomes null, and is counted by what it is; nulls are counted, too.
+#[test]
+fn values_that_count_as_none() {
+    let text = |text: &str| Value::String(text.into());
+    let list = || Value::Array(vec![Value::Int(1)]);
+    let map = || Value::Map(vec![("a".into(), Value::Int(1))]);
+    let none = Blanks::default();
+    let cases = [
+        (Kind::String, vec![text(""), Value::Null, text(" "), text("")], Blanks { nulls: 1, texts: 2, ..none }),
+        (Kind::String, vec![text("a"), Value::Null], Blanks { nulls: 1, ..none }),
+        (Kind::Float, vec![Value::Float(f64::NAN), Value::Float(0.0)], Blanks { nans: 1, ..none }),
+        (Kind::Int, vec![Value::Null, Value::Null, Value::Int(0)], Blanks { nulls: 2, ..none }),
+        (Kind::Array(Box::new(Kind::Int)), vec![list(), Value::Null], Blanks { nulls: 1, lists: 1, ..none }),
+        (
+            Kind::Any,
+            vec![map(), list(), Value::Null, text(""), Value::Float(f64::NAN), Value::Int(1), map()],
+            Blanks { nulls: 1, texts: 1, nans: 1, lists: 1, maps: 2 },
+        ),
+        (Kind::Any, Vec::new(), none),
+    ];
+    for (kind, values, expected) in cases {
+        let (column, blanks) = folded(Column::from_values(&kind, &values));
+        assert_eq!(blanks, expected, "{values:?}");
+        let nulls = (0..column.len()).filter(|row| column.is_null(*row)).count() as u64;
+        assert_eq!(nulls, blanks.nulls + blanks.not_null(), "{values:?}");
     }
 }

@@ -111,6 +111,7 @@ impl Parts {
         let span = self.condition.span;
         Cull {
             partition_by: vec![0],
+            partition_spans: vec![span],
             hidden_keys: Vec::new(),
             order_by: Vec::new(),
             aggregates: vec![total],

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::analysis::hir::{Aggregation, ExprKind};
-use crate::diagnostics::Span;
 use crate::exec::batch::{Batch, Bitmap, Column, Origin};
 use crate::exec::eval::{self, Constants};
 use crate::exec::fault::{Fault, FaultKind};
@@ -23,8 +22,6 @@ pub(super) struct AggregateCollector<'p> {
 /// Makes rows ready to be grouped. Shared by all workers.
 pub(super) struct RowProgram<'p> {
     aggregation: &'p Aggregation,
-    /// The node.
-    span: Span,
     layout: Arc<GroupLayout>,
     program: eval::Transform,
 }
@@ -63,10 +60,10 @@ impl Collector for AggregateCollector<'_> {
 }
 
 impl<'p> RowProgram<'p> {
-    /// Prepares the program over the rows of an aggregate, whose node stands at `span`.
-    pub fn new(aggregation: &'p Aggregation, span: Span, layout: Arc<GroupLayout>, constants: Arc<Constants>) -> Self {
+    /// Prepares the program over the rows of an aggregate.
+    pub fn new(aggregation: &'p Aggregation, layout: Arc<GroupLayout>, constants: Arc<Constants>) -> Self {
         let stored = ColumnSet::all(aggregation.grouped.columns.len());
-        Self { aggregation, span, layout, program: eval::Transform::new(&aggregation.rows, &stored, constants) }
+        Self { aggregation, layout, program: eval::Transform::new(&aggregation.rows, &stored, constants) }
     }
 
     /// The rows of a batch that are to be grouped, if there are some, and what became of the others.
@@ -119,6 +116,7 @@ impl<'p> RowProgram<'p> {
     }
 
     fn without_key(&self, NoKey { column, found, .. }: &NoKey, row: usize) -> Fault {
+        let span = self.aggregation.key_spans[*column];
         let column = &self.aggregation.grouped.columns[*column];
         let article = match *found {
             "array" => "an ",
@@ -131,7 +129,8 @@ impl<'p> RowProgram<'p> {
             field: Some(column.name.as_str().into()),
             value: (*found == "NaN").then(|| found.to_string()),
             message: format!("{article}{found} can't be a key"),
-            span: self.span,
+            span,
+            other: None,
         }
     }
 }

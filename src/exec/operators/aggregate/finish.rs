@@ -155,6 +155,7 @@ impl<'p> Finish<'p> {
                 value: None,
                 message: fault.message.clone(),
                 span: self.aggregation.aggregates[position].span,
+                other: None,
             };
             faults.extend(finished.faults.iter().map(fault));
         }

@@ -40,7 +40,7 @@ pub(super) fn new<'p>(
 ) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
     let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
     let constants = Arc::clone(&context.constants);
-    let rows = RowProgram::new(&spec.aggregation, context.operator.span, Arc::clone(&layout), constants);
+    let rows = RowProgram::new(&spec.aggregation, Arc::clone(&layout), constants);
     let collector = AggregateCollector::new(rows);
     (Arc::new(collector), Box::new(Groups::new(spec, layout, context)))
 }

@@ -80,7 +80,7 @@ impl<'p> Stream<'p> {
             spec,
             operator,
             arbitrator,
-            rows: RowProgram::new(&spec.aggregation, operator.span, layout, Arc::clone(constants)),
+            rows: RowProgram::new(&spec.aggregation, layout, Arc::clone(constants)),
             finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
             relay: Relay::new(Handed { open: None, ended: 0 }),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, Bitmap, Column};
 use crate::exec::eval::{Arguments, Constants};
@@ -113,8 +113,20 @@ impl CullCollector<'_> {
         };
         let message =
             format!("cull `{}`: column '{name}' is {article}{found}, which can't be a key", self.operator.name);
-        let diagnostic = Diagnostic::error(Code::E396, message).label(self.operator.span, "grouped here");
+        let diagnostic = Diagnostic::error(Code::E396, message).label(self.key_span(*column), "groups by this column");
         Failure::new(diagnostic.help("give such rows a key, or filter them, in a transform before it"), 3)
+    }
+
+    /// Where `partition_by` names a column of the key, or the field that it holds.
+    fn key_span(&self, column: usize) -> Span {
+        let CullOperator { cull, partition_names, schema, .. } = self.spec;
+        let hidden = || {
+            let position = cull.hidden_keys[column - cull.partition_by.len()];
+            let field = schema.columns[position].key_field()?;
+            let named = partition_names.iter().position(|name| name == field)?;
+            cull.partition_spans.get(named)
+        };
+        *cull.partition_spans.get(column).or_else(hidden).unwrap_or(&self.operator.span)
     }
 
     /// Why the group of a row fails that an aggregate can't take.

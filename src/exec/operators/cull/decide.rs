@@ -18,7 +18,7 @@ use super::stage;
 
 /// The ports of a cull.
 const KEPT: u8 = 0;
-const REMOVED: u8 = 1;
+const REMOVED: u8 = super::REMOVED as u8;
 const FAILED: u8 = 2;
 
 /// How many groups the rules are asked about at once.

@@ -31,6 +31,9 @@ use decide::Ordered;
 use fill::Culling;
 use firsts::Firsts;
 
+/// The port of removed groups.
+pub(super) const REMOVED: usize = 1;
+
 /// A cull's two sides.
 pub(super) fn new<'p>(
     spec: &'p CullOperator,

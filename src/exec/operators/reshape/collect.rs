@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::exec::batch::{Batch, Bitmap, Column};
 use crate::exec::dlq::LetterRow;
 use crate::exec::eval::{self, Added, Reshaped, RuleFault};
-use crate::exec::keys::{KeyHasher, Keys, OrderKeys, folded};
+use crate::exec::keys::{Blanks, KeyHasher, Keys, OrderKeys, folded};
 use crate::exec::rest::{Chunk, Codec};
 use crate::plan::physical::{Operator, ReshapeOperator};
 
@@ -30,8 +30,8 @@ pub(super) struct Grouped {
     /// The keys of the batch's rows.
     pub keys: Keys,
     pub hashes: Vec<u64>,
-    /// For each column of `partition_by`, how many values that are not null count as null.
-    pub folded: Vec<u64>,
+    /// For each column of `partition_by`, what in it can't tell groups apart.
+    pub blanks: Vec<Blanks>,
     /// For each resting row, the row of the batch that it is made of.
     pub made_of: Vec<u32>,
     /// For each resting row, what it is ordered by within its group.
@@ -130,21 +130,15 @@ impl ReshapeCollector<'_> {
         let reshape = &self.spec.reshape;
         let stored =
             |column: &usize| batch.columns[*column].clone().expect("pruning keeps the columns that make a group");
-        let mut counts = Vec::with_capacity(reshape.partition_by.len());
-        let mut columns: Vec<Column> = reshape.partition_by.iter().map(stored).collect();
-        for column in &mut columns {
-            let changed = folded(column);
-            counts.push(changed.as_ref().map_or(0, |(_, count)| *count as u64));
-            changed.into_iter().for_each(|(changed, _)| *column = changed);
-        }
+        let named = reshape.partition_by.iter().map(|column| folded(stored(column)));
+        let (mut columns, blanks): (Vec<Column>, _) = named.unzip();
         // What a key held when the row was read is no value of the node's.
-        let hidden = reshape.hidden_keys.iter().map(stored);
-        columns.extend(hidden.map(|column| folded(&column).map_or(column, |(changed, _)| changed)));
+        columns.extend(reshape.hidden_keys.iter().map(|column| folded(stored(column)).0));
         let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
         debug_assert!(refused.is_empty(), "what has no key counts as null");
         let RestingRows { made_of, keys: mut order, .. } = rows;
         order.shrink_to_fit();
-        Grouped { hashes: self.hasher.hash(&keys), keys, folded: counts, made_of, order, failures }
+        Grouped { hashes: self.hasher.hash(&keys), keys, blanks, made_of, order, failures }
     }
 
     fn failure(&self, batch: &Batch, failure: &RuleFault) -> (u32, LetterRow, Cause) {

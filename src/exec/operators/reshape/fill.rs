@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
+use crate::exec::keys::Blanks;
 use crate::exec::memory::Charge;
 use crate::plan::physical::{Operator, ReshapeOperator};
 
@@ -22,8 +23,8 @@ pub(super) struct Reshaping<'p> {
     pub failed: FailedGroups<'p>,
     /// Covers the port of each group.
     pub ports: Charge<'p>,
-    /// For each column of `partition_by`, how many values that are not null count as null.
-    pub folded: Vec<u64>,
+    /// For each column of `partition_by`, what in it can't tell groups apart.
+    pub blanks: Vec<Blanks>,
 }
 
 impl<'p> Buffer<'p> for Reshaping<'p> {
@@ -50,8 +51,8 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
-        let columns = self.spec.partition_names.iter().zip(&self.folded);
-        columns.filter(|(_, count)| **count > 0).map(|(column, count)| self.folding(column, *count)).collect()
+        let columns = self.blanks.iter().enumerate().filter(|(_, blanks)| blanks.not_null() > 0);
+        columns.map(|(column, blanks)| self.folding(column, blanks)).collect()
     }
 
     fn seal(mut self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure> {
@@ -77,19 +78,40 @@ impl Reshaping<'_> {
         for (row, letter_row, cause) in &batch.failures {
             self.failed.add(&mut self.store, numbers[*row as usize], *letter_row, cause)?;
         }
-        self.folded.iter_mut().zip(&batch.folded).for_each(|(all, count)| *all += count);
+        self.blanks.iter_mut().zip(&batch.blanks).for_each(|(all, blanks)| *all += *blanks);
         Ok(())
     }
 
-    fn folding(&self, column: &str, count: u64) -> Diagnostic {
-        let node = self.operator.node();
-        let (values, were) = if count == 1 { ("value", "was") } else { ("values", "were") };
-        let message = format!(
-            "reshape `{node}`: {count} {values} of column '{column}' {were} grouped with null: an empty text, NaN, a list \
-             or a map can't tell groups apart"
-        );
+    /// What to say of a column of `partition_by` with values that can't tell groups apart.
+    fn folding(&self, column: usize, blanks: &Blanks) -> Diagnostic {
+        let (node, name) = (self.operator.node(), &self.spec.partition_names[column]);
+        let counts = if blanks.not_null() == 1 { "counts" } else { "count" };
+        let as_null = match blanks.nulls {
+            0 => String::new(),
+            1 => ", as 1 null does".to_owned(),
+            nulls => format!(", as {nulls} nulls do"),
+        };
+        let message = format!("reshape `{node}`: {} in column '{name}' {counts} as no value{as_null}", counted(blanks));
         Diagnostic::warning(Code::W396, message)
-            .label(self.operator.span, "grouped here")
+            .label(self.spec.reshape.partition_spans[column], "rows without a value here are grouped together")
             .help("filter such rows, or give them keys of their own, in a transform above")
+    }
+}
+
+/// What can't tell groups apart but isn't null: `2 empty texts and 1 NaN`.
+fn counted(blanks: &Blanks) -> String {
+    let kinds = [
+        (blanks.texts, "empty text", "empty texts"),
+        (blanks.nans, "NaN", "NaN"),
+        (blanks.lists, "list", "lists"),
+        (blanks.maps, "map", "maps"),
+    ];
+    let found = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    let texts = found.map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }));
+    let mut texts: Vec<String> = texts.collect();
+    match texts.pop() {
+        Some(last) if texts.is_empty() => last,
+        Some(last) => format!("{} and {last}", texts.join(", ")),
+        None => String::new(),
     }
 }

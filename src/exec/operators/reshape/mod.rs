@@ -12,7 +12,7 @@ mod fill;
 
 use std::sync::Arc;
 
-use crate::exec::keys::KeyHasher;
+use crate::exec::keys::{Blanks, KeyHasher};
 use crate::exec::memory::Charge;
 use crate::plan::physical::ReshapeOperator;
 
@@ -35,7 +35,7 @@ pub(super) fn new<'p>(
         store: Store::new(context.arbitrator, context.disk, spec.rest.consumer, groups),
         failed: FailedGroups::new(Charge::new(context.arbitrator, groups), None),
         ports: Charge::new(context.arbitrator, groups),
-        folded: vec![0; spec.reshape.partition_by.len()],
+        blanks: vec![Blanks::default(); spec.reshape.partition_by.len()],
     };
     (Arc::new(ReshapeCollector::new(spec, context, KeyHasher::default())), Box::new(buffer))
 }
