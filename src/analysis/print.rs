@@ -86,9 +86,15 @@ pub fn expr(expr: &Expr, names: &Names) -> String {
         ExprKind::Compare { null_is_unknown: true, op: op @ (BinaryOp::Equal | BinaryOp::NotEqual), left, right } => {
             format!("({} {}? {})", inner(left), op.symbol(), inner(right))
         }
-        ExprKind::Arithmetic { op, left, right }
-        | ExprKind::Compare { op, left, right, .. }
-        | ExprKind::Logic { op, left, right } => format!("({} {} {})", inner(left), op.symbol(), inner(right)),
+        ExprKind::Arithmetic { op, left, right } | ExprKind::Compare { op, left, right, .. } => {
+            format!("({} {} {})", inner(left), op.symbol(), inner(right))
+        }
+        ExprKind::Logic { op, .. } => {
+            let mut parts = Vec::new();
+            add_parts(*op, expr, &mut parts);
+            let parts: Vec<String> = parts.into_iter().map(inner).collect();
+            format!("({})", parts.join(&format!(" {} ", op.symbol())))
+        }
         ExprKind::Coalesce(left, right) => {
             format!("({} {} {})", inner(left), BinaryOp::Coalesce.symbol(), inner(right))
         }
@@ -106,6 +112,17 @@ pub fn expr(expr: &Expr, names: &Names) -> String {
         ExprKind::Call { function, receiver, args } => {
             call(*function, &inner(receiver), args.iter().map(inner).collect())
         }
+    }
+}
+
+/// Adds what a chain of `and` or of `or` joins. How its tree is balanced has no meaning.
+fn add_parts<'e>(op: BinaryOp, expr: &'e Expr, parts: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        ExprKind::Logic { op: same, left, right } if *same == op => {
+            add_parts(op, left, parts);
+            add_parts(op, right, parts);
+        }
+        _ => parts.push(expr),
     }
 }
 

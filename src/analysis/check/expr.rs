@@ -18,15 +18,12 @@ impl Checker<'_> {
             ast::ExprKind::Path(parts) => self.path(parts, span),
             ast::ExprKind::System { path, args } => self.system(path, args.as_deref(), span),
             ast::ExprKind::Unary { op, operand, .. } => self.unary(*op, operand, span),
-            ast::ExprKind::Binary { op, op_span, left, right } => self.binary(*op, *op_span, left, right, span),
-            ast::ExprKind::If { condition, consequence, alternative } => {
-                self.conditional(condition, consequence, alternative.as_deref(), span)
-            }
+            ast::ExprKind::Binary { op: BinaryOp::Coalesce, .. } => self.coalesced(expr),
+            ast::ExprKind::Binary { .. } => self.binary(expr),
+            ast::ExprKind::Chain { op, parts } => self.logic(*op, parts, span),
+            ast::ExprKind::If { .. } => self.conditional(expr),
             ast::ExprKind::Match { subject, arms } => self.matching(subject.as_deref(), arms, span),
-            ast::ExprKind::Method { receiver, method, args } => {
-                let checked = self.expr(receiver);
-                self.method_call(checked, Some(receiver), method, args.as_deref().unwrap_or_default(), span)
-            }
+            ast::ExprKind::Method { .. } => self.methods(expr),
             ast::ExprKind::Call { function, args } => self.free_call(function, args, span),
             ast::ExprKind::Wildcard => self.wildcard(span),
             ast::ExprKind::It => self.unsupported(span, "`it` is"),
@@ -44,29 +41,34 @@ impl Checker<'_> {
         failed(span)
     }
 
-    fn conditional(
-        &mut self,
-        condition: &ast::Expr,
-        consequence: &ast::Expr,
-        alternative: Option<&ast::Expr>,
-        span: Span,
-    ) -> Expr {
-        let condition = self.condition(condition, "an `if`");
-        let consequence = self.expr(consequence);
-        let alternative = alternative.map(|alternative| self.expr(alternative));
-        let ty = match &alternative {
-            Some(alternative) => unify_or_any(&consequence.ty, &alternative.ty),
-            None => consequence.ty.clone().or_nullable(true),
-        };
-        if condition.ty.is_error() || ty.is_error() {
-            return failed(span);
+    /// Methods one behind the other, which are as deep as they are many.
+    fn methods(&mut self, whole: &ast::Expr) -> Expr {
+        let mut calls = Vec::new();
+        let mut first = whole;
+        while let ast::ExprKind::Method { receiver, method, args } = &first.kind {
+            calls.push((receiver, method, args.as_deref().unwrap_or_default(), first.span));
+            first = receiver;
         }
-        let kind = ExprKind::If {
-            condition: Box::new(condition),
-            consequence: Box::new(convert(consequence, &ty.kind)),
-            alternative: alternative.map(|alternative| Box::new(convert(alternative, &ty.kind))),
-        };
-        Expr { kind, ty, span }
+        let mut checked = self.expr(first);
+        for (receiver, method, args, span) in calls.into_iter().rev() {
+            checked = self.method_call(checked, Some(receiver), method, args, span);
+        }
+        checked
+    }
+
+    /// `if … else if … else …`
+    fn conditional(&mut self, whole: &ast::Expr) -> Expr {
+        let mut branches = Vec::new();
+        let mut rest = Some(whole);
+        while let Some(ast::Expr { kind: ast::ExprKind::If { condition, consequence, alternative }, span }) = rest {
+            branches.push((self.condition(condition, "an `if`"), self.expr(consequence), *span));
+            rest = alternative.as_deref();
+        }
+        let last = rest.map(|rest| self.expr(rest));
+        let chosen = branches.into_iter().rev().fold(last, |alternative, (condition, consequence, span)| {
+            Some(choice(condition, consequence, alternative, span))
+        });
+        chosen.expect("an `if` has a branch")
     }
 
     /// `match`: arms behind `_` are checked and left out.
@@ -105,6 +107,22 @@ impl Checker<'_> {
             .help("add `_ => …` as the last arm, for instance `_ => null`");
         self.error(diagnostic);
     }
+}
+
+fn choice(condition: Expr, consequence: Expr, alternative: Option<Expr>, span: Span) -> Expr {
+    let ty = match &alternative {
+        Some(alternative) => unify_or_any(&consequence.ty, &alternative.ty),
+        None => consequence.ty.clone().or_nullable(true),
+    };
+    if condition.ty.is_error() || ty.is_error() {
+        return failed(span);
+    }
+    let kind = ExprKind::If {
+        condition: Box::new(condition),
+        consequence: Box::new(convert(consequence, &ty.kind)),
+        alternative: alternative.map(|alternative| Box::new(convert(alternative, &ty.kind))),
+    };
+    Expr { kind, ty, span }
 }
 
 fn assemble_match(subject: Option<Expr>, mut arms: Vec<MatchArm>, default: Expr, span: Span) -> Expr {

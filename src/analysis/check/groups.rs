@@ -217,17 +217,19 @@ impl Checker<'_> {
     /// The first thing in an expression over rows that can differ within a group.
     fn what_differs(&self, value: &Expr) -> Option<Differs> {
         let group = self.group.as_ref()?;
-        let differs = |name: &str| Some(Differs { name: name.to_owned(), span: value.span });
-        match value.kind {
-            ExprKind::Column(position) if !group.shared.contains(&position) => {
-                differs(&self.row.schema.columns[position].name)
+        value.parts().find_map(|part| {
+            let differs = |name: &str| Some(Differs { name: name.to_owned(), span: part.span });
+            match part.kind {
+                ExprKind::Column(position) if !group.shared.contains(&position) => {
+                    differs(&self.row.schema.columns[position].name)
+                }
+                ExprKind::Let(slot) => group.row_lets[slot].differs.clone(),
+                ExprKind::Variable(Variable::SourceFile) => differs("$source.file"),
+                ExprKind::Variable(Variable::SourceName) => differs("$source.name"),
+                ExprKind::Variable(Variable::SourceRow) => differs("$source.row"),
+                _ => None,
             }
-            ExprKind::Let(slot) => group.row_lets[slot].differs.clone(),
-            ExprKind::Variable(Variable::SourceFile) => differs("$source.file"),
-            ExprKind::Variable(Variable::SourceName) => differs("$source.name"),
-            ExprKind::Variable(Variable::SourceRow) => differs("$source.row"),
-            _ => value.children().into_iter().find_map(|child| self.what_differs(child)),
-        }
+        })
     }
 
     /// The slot of a let among those that are computed for groups; it and those that it reads become some.
@@ -236,10 +238,12 @@ impl Checker<'_> {
         let mut needed = vec![slot];
         let mut next = 0;
         while let Some(slot) = needed.get(next) {
-            let mut read = Vec::new();
-            add_lets(&group.row_lets[*slot].value, &mut read);
-            read.retain(|slot| !needed.contains(slot));
-            needed.extend(read);
+            for part in group.row_lets[*slot].value.parts() {
+                match part.kind {
+                    ExprKind::Let(read) if !needed.contains(&read) => needed.push(read),
+                    _ => {}
+                }
+            }
             next += 1;
         }
         // A let reads only those above it.
@@ -310,13 +314,5 @@ impl Group {
         self.row_lets[slot].slot = Some(own);
         self.lets.push(Slot { name: name.to_owned(), ty: value.ty.clone() });
         self.statements.push(Statement::Let { slot: own, value });
-    }
-}
-
-/// Adds the lets that an expression reads.
-fn add_lets(expr: &Expr, slots: &mut Vec<usize>) {
-    match expr.kind {
-        ExprKind::Let(slot) if !slots.contains(&slot) => slots.push(slot),
-        _ => expr.children().into_iter().for_each(|child| add_lets(child, slots)),
     }
 }

@@ -43,25 +43,41 @@ impl Checker<'_> {
         Expr { ty: value.ty.clone(), kind: ExprKind::Negate(Box::new(value)), span }
     }
 
-    pub(super) fn binary(
-        &mut self,
-        op: BinaryOp,
-        op_span: Span,
-        left_ast: &ast::Expr,
-        right_ast: &ast::Expr,
-        span: Span,
-    ) -> Expr {
-        let left = self.expr(left_ast);
-        let right = self.expr(right_ast);
-        let (left, right) = ((left, left_ast), (right, right_ast));
-        match op {
-            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
-                self.arithmetic(op, left, right, span)
-            }
-            BinaryOp::And | BinaryOp::Or => self.logic(op, left, right, span),
-            BinaryOp::Coalesce => coalesce(left.0, right.0, span),
-            _ => self.compare(op, op_span, left, right, span),
+    /// An expression of operators other than `and`, `or` and `??`. A chain like `a + b + c` is as deep as it is long, so its
+    /// left operands are not walked by recursion.
+    pub(super) fn binary(&mut self, whole: &ast::Expr) -> Expr {
+        let mut joined = Vec::new();
+        let mut first = whole;
+        while let ast::ExprKind::Binary { op, op_span, left, right } = &first.kind
+            && *op != BinaryOp::Coalesce
+        {
+            joined.push((*op, *op_span, left, right, first.span));
+            first = left;
         }
+        let mut checked = self.expr(first);
+        for (op, op_span, left_ast, right_ast, span) in joined.into_iter().rev() {
+            let right = self.expr(right_ast);
+            let (left, right) = ((checked, &**left_ast), (right, &**right_ast));
+            checked = match op {
+                BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
+                    self.arithmetic(op, left, right, span)
+                }
+                _ => self.compare(op, op_span, left, right, span),
+            };
+        }
+        checked
+    }
+
+    /// `a ?? b ?? c`, which joins from the right.
+    pub(super) fn coalesced(&mut self, whole: &ast::Expr) -> Expr {
+        let mut lefts = Vec::new();
+        let mut rest = whole;
+        while let ast::ExprKind::Binary { op: BinaryOp::Coalesce, left, right, .. } = &rest.kind {
+            lefts.push((self.expr(left), rest.span));
+            rest = right;
+        }
+        let last = self.expr(rest);
+        lefts.into_iter().rev().fold(last, |right, (left, span)| coalesce(left, right, span))
     }
 
     fn arithmetic(&mut self, op: BinaryOp, left: Operand, right: Operand, span: Span) -> Expr {
@@ -170,14 +186,17 @@ impl Checker<'_> {
         self.error(Diagnostic::error(Code::E200, message).label(op_span, "these have no order").help(help));
     }
 
-    fn logic(&mut self, op: BinaryOp, left: Operand, right: Operand, span: Span) -> Expr {
-        let left = self.logic_operand(left.0, left.1, op.symbol());
-        let right = self.logic_operand(right.0, right.1, op.symbol());
-        if left.ty.is_error() || right.ty.is_error() {
+    /// A chain of `and` or of `or`.
+    pub(super) fn logic(&mut self, op: BinaryOp, parts: &[ast::Expr], span: Span) -> Expr {
+        let operand = |part: &ast::Expr| {
+            let checked = self.expr(part);
+            self.logic_operand(checked, part, op.symbol())
+        };
+        let checked: Vec<Expr> = parts.iter().map(operand).collect();
+        if checked.iter().any(|part| part.ty.is_error()) {
             return failed(span);
         }
-        let ty = Type { kind: Kind::Bool, nullable: left.ty.nullable || right.ty.nullable };
-        Expr { kind: ExprKind::Logic { op, left: Box::new(left), right: Box::new(right) }, ty, span }
+        Expr { span, ..balanced(op, checked) }
     }
 
     /// An operand of `and`, `or` or `not` as a bool. Of a value known only at run time, what is no bool counts as
@@ -218,6 +237,18 @@ impl Checker<'_> {
         };
         self.error(Diagnostic::error(Code::E200, message).label(value.span, this_is(&value.ty)).help(help));
     }
+}
+
+/// A balanced tree over the parts of a chain, which are taken in their order whatever the tree.
+fn balanced(op: BinaryOp, mut parts: Vec<Expr>) -> Expr {
+    if parts.len() == 1 {
+        return parts.remove(0);
+    }
+    let right = balanced(op, parts.split_off(parts.len().div_ceil(2)));
+    let left = balanced(op, parts);
+    let (ty, span) =
+        (Type { kind: Kind::Bool, nullable: left.ty.nullable || right.ty.nullable }, left.span.to(right.span));
+    Expr { kind: ExprKind::Logic { op, left: Box::new(left), right: Box::new(right) }, ty, span }
 }
 
 fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help> {

@@ -1,4 +1,5 @@
-//! Walking typed programs: the expressions of a statement, and those inside an expression.
+//! Walking typed programs: the expressions of a statement, and those inside an expression. Trees can be as high as a
+//! chain of operators is long, so no walk is a recursion.
 
 use super::{Expr, ExprKind, Statement};
 
@@ -25,8 +26,21 @@ impl Statement {
 impl Expr {
     /// Changes this expression and then every one inside it.
     pub fn rewrite(&mut self, change: &mut impl FnMut(&mut Expr)) {
-        change(self);
-        self.children_mut().into_iter().for_each(|child| child.rewrite(change));
+        let mut open = vec![self];
+        while let Some(expr) = open.pop() {
+            change(expr);
+            open.extend(expr.children_mut().into_iter().rev());
+        }
+    }
+
+    /// This expression and every one inside it, outermost first, in the order they are written.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            let next = open.pop()?;
+            open.extend(next.children().into_iter().rev());
+            Some(next)
+        })
     }
 
     fn children_mut(&mut self) -> Vec<&mut Expr> {

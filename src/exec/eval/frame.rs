@@ -48,10 +48,26 @@ impl<'a> Frame<'a> {
     }
 
     /// Evaluates an expression for the live rows. Failures go to `faults`, and the row's value is unspecified then.
+    ///
+    /// First operands can be as deep as a chain of operators is long, so they are not walked by recursion.
     pub fn eval(&mut self, node: &Node, live: &Live) -> Datum {
         if live.is_empty() {
             return Datum::NULL;
         }
+        let (mut outer, mut first) = (Vec::new(), node);
+        let mut operands = first.strict_operands();
+        while let Some(operand) = operands.first() {
+            let operand = *operand;
+            outer.push((first, operands));
+            first = operand;
+            operands = first.strict_operands();
+        }
+        let innermost = self.single(first, live);
+        outer.into_iter().rev().fold(innermost, |first, (node, operands)| self.strict(node, &operands, first, live))
+    }
+
+    /// An expression that has no operands, or that evaluates them for some rows only.
+    fn single(&mut self, node: &Node, live: &Live) -> Datum {
         match &node.op {
             Op::Constant(value) => Datum::Scalar(value.clone()),
             Op::Column(position) => self.column(*position),
@@ -61,16 +77,11 @@ impl<'a> Frame<'a> {
             Op::SourceFile => self.source_file(),
             Op::SourceName => self.source_name(),
             Op::SourceRow => self.source_row(),
-            Op::Convert(operand) => convert::convert(self.eval(operand, live), &node.kind),
             Op::Logic(decisive, left, right) => self.logic(*decisive, left, right, live),
-            Op::Coalesce(left, right) => self.coalesce(node, left, right, live),
-            Op::If(condition, consequence, alternative) => {
-                self.branch(node, condition, consequence, alternative.as_deref(), live)
-            }
+            Op::Coalesce(operands) => self.coalesce(node, operands, live),
+            Op::If(branches, last) => self.branch(node, branches, last.as_deref(), live),
             Op::Match(subject, arms, default) => self.select(node, subject.as_deref(), arms, default, live),
-            Op::Negate(operand) | Op::Not(operand) => self.strict(node, &[operand], live),
-            Op::Arithmetic(_, left, right) | Op::Compare(_, _, left, right) => self.strict(node, &[left, right], live),
-            Op::Call(_, inputs, _) => self.strict(node, &inputs.iter().collect::<Vec<_>>(), live),
+            _ => unreachable!("what evaluates all its operands is no single expression"),
         }
     }
 
@@ -83,9 +94,13 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// An operation that evaluates all its operands first.
-    fn strict(&mut self, node: &Node, operands: &[&Node], live: &Live) -> Datum {
-        let data: Vec<Datum> = operands.iter().map(|operand| self.eval(operand, live)).collect();
+    /// An operation that evaluates all its operands first; the first of them is.
+    fn strict(&mut self, node: &Node, operands: &[&Node], first: Datum, live: &Live) -> Datum {
+        if let Op::Convert(_) = node.op {
+            return convert::convert(first, &node.kind);
+        }
+        let others = operands[1..].iter().map(|operand| self.eval(operand, live));
+        let data: Vec<Datum> = std::iter::once(first).chain(others).collect();
         if data.iter().all(|datum| matches!(datum, Datum::Scalar(_))) {
             return self.once(node, operands, data, live);
         }
@@ -122,29 +137,33 @@ impl<'a> Frame<'a> {
         Datum::Column(if decisive { left_truth.or(&right) } else { left_truth.and(&right) })
     }
 
-    fn coalesce(&mut self, node: &Node, left: &Node, right: &Node, live: &Live) -> Datum {
-        let left = self.eval(left, live);
-        if !left.is_null() && left.validity().is_none() {
-            return convert::convert(left, &node.kind);
+    /// Each operand for the rows in which all before it are null.
+    fn coalesce(&mut self, node: &Node, operands: &[Node], live: &Live) -> Datum {
+        let (mut parts, mut open) = (Vec::with_capacity(operands.len()), live.clone());
+        let (last, others) = operands.split_last().expect("`??` has two operands");
+        for operand in others {
+            let value = self.eval(operand, &open);
+            let missing = open.and(&value.null_bits(live.rows()));
+            parts.push((open.minus(&missing), value));
+            open = missing;
         }
-        let missing = live.and(&left.null_bits(live.rows()));
-        let right = self.eval(right, &missing);
-        choose(vec![(live.minus(&missing), left), (missing, right)], &node.kind, live.rows())
+        let value = self.eval(last, &open);
+        parts.push((open, value));
+        choose(parts, &node.kind, live.rows())
     }
 
-    fn branch(
-        &mut self,
-        node: &Node,
-        condition: &Node,
-        consequence: &Node,
-        alternative: Option<&Node>,
-        live: &Live,
-    ) -> Datum {
-        let taken = self.holds(condition, live);
-        let others = live.minus(&taken);
-        let consequence = self.eval(consequence, &taken);
-        let alternative = alternative.map_or(Datum::NULL, |alternative| self.eval(alternative, &others));
-        choose(vec![(taken, consequence), (others, alternative)], &node.kind, live.rows())
+    /// Each branch for the rows that no condition before it took.
+    fn branch(&mut self, node: &Node, branches: &[(Node, Node)], last: Option<&Node>, live: &Live) -> Datum {
+        let (mut parts, mut open) = (Vec::with_capacity(branches.len() + 1), live.clone());
+        for (condition, consequence) in branches {
+            let taken = self.holds(condition, &open);
+            open = open.minus(&taken);
+            let value = self.eval(consequence, &taken);
+            parts.push((taken, value));
+        }
+        let value = last.map_or(Datum::NULL, |last| self.eval(last, &open));
+        parts.push((open, value));
+        choose(parts, &node.kind, live.rows())
     }
 
     fn select(

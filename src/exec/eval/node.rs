@@ -49,10 +49,10 @@ pub enum Op {
     Compare(BinaryOp, bool, Box<Node>, Box<Node>),
     /// `and`, `or`: the truth value that decides it, and the operands.
     Logic(bool, Box<Node>, Box<Node>),
-    /// `left ?? right`
-    Coalesce(Box<Node>, Box<Node>),
-    /// `if`
-    If(Box<Node>, Box<Node>, Option<Box<Node>>),
+    /// `a ?? b ?? c`
+    Coalesce(Vec<Node>),
+    /// `if … else if … else …`: the conditions with what they choose, and the last `else`.
+    If(Vec<(Node, Node)>, Option<Box<Node>>),
     /// `match`: the subject, the arms as pattern and body, the default.
     Match(Option<Box<Node>>, Vec<(Node, Node)>, Box<Node>),
     /// A method: receiver first.
@@ -60,6 +60,16 @@ pub enum Op {
 }
 
 impl Node {
+    /// The operands of an operation that evaluates all of them first, in order; none for others.
+    pub fn strict_operands(&self) -> Vec<&Node> {
+        match &self.op {
+            Op::Convert(operand) | Op::Negate(operand) | Op::Not(operand) => vec![operand],
+            Op::Arithmetic(_, left, right) | Op::Compare(_, _, left, right) => vec![left, right],
+            Op::Call(_, inputs, _) => inputs.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The value, if it is the same for every row of the run.
     pub fn constant(&self) -> Option<&Value> {
         match &self.op {

@@ -28,12 +28,10 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
         OperatorKind::Reshape(spec) => (spec.reshape.rules.iter().flat_map(of_rule).collect(), None, &spec.input),
         _ => return String::new(),
     };
-    let mut columns = Vec::new();
     let failed = expressions.into_iter().find_map(|expression| find(expression, fault.span));
     // What an aggregate came to is a column, and can have failed itself.
-    if let Some(failed) = failed.filter(|failed| !matches!(failed.kind, ExprKind::Column(_))) {
-        collect_columns(failed, program, &mut columns);
-    }
+    let failed = failed.filter(|failed| !matches!(failed.kind, ExprKind::Column(_)));
+    let columns = failed.map(|failed| columns_of(failed, program)).unwrap_or_default();
     let shown = columns.iter().filter_map(|&position| {
         let value = batch.columns.get(position)?.as_ref()?.value(fault.row);
         let text = if value.is_null() { "null".to_string() } else { preview(&value.to_string()) };
@@ -50,20 +48,16 @@ fn of_rule(rule: &ReshapeRule) -> Vec<&Expr> {
 
 /// The expression that stands at `span`.
 fn find(expression: &Expr, span: Span) -> Option<&Expr> {
-    if expression.span == span {
-        return Some(expression);
-    }
-    expression.children().into_iter().find_map(|child| find(child, span))
+    expression.parts().find(|part| part.span == span)
 }
 
 /// Whether an expression reads the column at a position.
 pub(super) fn reads_column(expression: &Expr, position: usize) -> bool {
-    matches!(&expression.kind, ExprKind::Column(column) if *column == position)
-        || expression.children().into_iter().any(|child| reads_column(child, position))
+    expression.parts().any(|part| matches!(&part.kind, ExprKind::Column(column) if *column == position))
 }
 
 /// The input columns that an expression reads, also by way of earlier lets and emits.
-fn collect_columns(expression: &Expr, program: Option<&Transform>, columns: &mut Vec<usize>) {
+fn columns_of(expression: &Expr, program: Option<&Transform>) -> Vec<usize> {
     let defined = |slot: usize, wanted_let: bool| {
         program?.statements.iter().find_map(|statement| match statement {
             Statement::Let { slot: s, value } if wanted_let && *s == slot => Some(value),
@@ -71,10 +65,27 @@ fn collect_columns(expression: &Expr, program: Option<&Transform>, columns: &mut
             _ => None,
         })
     };
-    match &expression.kind {
-        ExprKind::Column(position) if !columns.contains(position) => columns.push(*position),
-        ExprKind::Let(slot) => defined(*slot, true).into_iter().for_each(|e| collect_columns(e, program, columns)),
-        ExprKind::Emit(slot) => defined(*slot, false).into_iter().for_each(|e| collect_columns(e, program, columns)),
-        _ => expression.children().into_iter().for_each(|child| collect_columns(child, program, columns)),
+    let (mut columns, mut defined_by, mut open) = (Vec::new(), Vec::<&Expr>::new(), vec![expression]);
+    while let Some(part) = open.pop() {
+        let value = match part.kind {
+            ExprKind::Column(position) => {
+                if !columns.contains(&position) {
+                    columns.push(position);
+                }
+                continue;
+            }
+            ExprKind::Let(slot) => defined(slot, true),
+            ExprKind::Emit(slot) => defined(slot, false),
+            _ => {
+                open.extend(part.children().into_iter().rev());
+                continue;
+            }
+        };
+        // Once is enough: lets that read each other twice over would be looked into without end.
+        if let Some(value) = value.filter(|value| !defined_by.iter().any(|seen| std::ptr::eq(*seen, *value))) {
+            defined_by.push(value);
+            open.push(value);
+        }
     }
+    columns
 }

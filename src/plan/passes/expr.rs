@@ -39,12 +39,11 @@ pub fn distinct_keys(transform: &Transform) -> impl Iterator<Item = &[Expr]> {
 
 /// Adds the input columns that an expression reads.
 pub fn add_reads(expr: &Expr, columns: &mut ColumnSet) {
-    any(expr, &mut |part| {
+    for part in expr.parts() {
         if let ExprKind::Column(position) = part.kind {
             columns.insert(position);
         }
-        false
-    });
+    }
 }
 
 /// Whether one of these expressions reads `$source.*`.
@@ -52,7 +51,7 @@ pub fn reads_source_variable<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> b
     let is_one = |part: &Expr| {
         matches!(part.kind, ExprKind::Variable(Variable::SourceFile | Variable::SourceName | Variable::SourceRow))
     };
-    exprs.into_iter().any(|expr| any(expr, &mut |part| is_one(part)))
+    exprs.into_iter().any(|expr| expr.parts().any(is_one))
 }
 
 /// Whether a row can fail in a transform. A wrong `true` costs storage, a wrong `false` a cell of a dead letter, so
@@ -115,7 +114,7 @@ pub fn is_key(kind: &Kind) -> bool {
 
 /// Whether the expression can fail on a row, by the same rule.
 pub fn can_fail(expr: &Expr) -> bool {
-    any(expr, &mut |part| match &part.kind {
+    expr.parts().any(|part| match &part.kind {
         ExprKind::Arithmetic { op, .. } => !arithmetic_is_total(*op, &part.ty.kind),
         ExprKind::Negate(_) => !matches!(part.ty.kind, Kind::Float | Kind::Decimal { .. }),
         ExprKind::Call { function, .. } => !is_total(*function),
@@ -172,9 +171,4 @@ fn is_total(function: Function) -> bool {
             | Parent
             | ParentName
     )
-}
-
-/// Whether `test` holds for the expression or one inside it, outermost first.
-fn any(expr: &Expr, test: &mut impl FnMut(&Expr) -> bool) -> bool {
-    test(expr) || expr.children().into_iter().any(|child| any(child, test))
 }

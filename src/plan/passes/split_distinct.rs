@@ -207,8 +207,7 @@ impl<'a> Cut<'a> {
 
     /// The slots that statements read, and those of the output.
     fn needed(&self, behind: &[Statement]) -> BTreeSet<ExprSlot> {
-        let mut needed = BTreeSet::new();
-        behind.iter().flat_map(Statement::exprs).for_each(|value| add_slots(value, &mut needed));
+        let mut needed: BTreeSet<_> = behind.iter().flat_map(Statement::exprs).flat_map(slots).collect();
         needed.extend(self.transform.output.iter().filter_map(|column| match column {
             OutputColumn::Emit(slot) => Some(ExprSlot::Emit(*slot)),
             OutputColumn::Input(_) => None,
@@ -224,12 +223,12 @@ enum ExprSlot {
     Emit(usize),
 }
 
-fn add_slots(value: &Expr, slots: &mut BTreeSet<ExprSlot>) {
-    match value.kind {
-        ExprKind::Let(slot) => drop(slots.insert(ExprSlot::Let(slot))),
-        ExprKind::Emit(slot) => drop(slots.insert(ExprSlot::Emit(slot))),
-        _ => value.children().into_iter().for_each(|child| add_slots(child, slots)),
-    }
+fn slots(value: &Expr) -> impl Iterator<Item = ExprSlot> {
+    value.parts().filter_map(|part| match part.kind {
+        ExprKind::Let(slot) => Some(ExprSlot::Let(slot)),
+        ExprKind::Emit(slot) => Some(ExprSlot::Emit(slot)),
+        _ => None,
+    })
 }
 
 /// Lets a part emit one of its lets. Gives the emit's slot.

@@ -92,8 +92,10 @@ pub enum ExprKind {
     System { path: Vec<Name>, args: Option<Vec<Arg>> },
     /// `-operand`, `not operand`
     Unary { op: UnaryOp, op_span: Span, operand: Box<Expr> },
-    /// `left op right`
+    /// `left op right`; `and` and `or` are a [`ExprKind::Chain`].
     Binary { op: BinaryOp, op_span: Span, left: Box<Expr>, right: Box<Expr> },
+    /// `a and b and c`, `a or b or c`: at least two parts. The first is no chain of the same operator.
+    Chain { op: BinaryOp, parts: Vec<Expr> },
     /// `if condition then consequence else alternative`
     If { condition: Box<Expr>, consequence: Box<Expr>, alternative: Option<Box<Expr>> },
     /// `match subject { arms }`

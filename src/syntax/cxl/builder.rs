@@ -14,10 +14,14 @@ use crate::diagnostics::Span;
 /// How deep expressions may be nested in each other, brackets counted.
 pub const MAX_NESTING: u32 = 256;
 
-/// How high the tree of an expression may be. It is higher than [`MAX_NESTING`] because each operator of a chain like
-/// `a + b + c` adds a level although nothing is nested. The recursive walks of all stages get along with this many
-/// levels on a thread's usual stack of 2 MB, also in debug builds; a test holds them to it.
-pub const MAX_HEIGHT: u32 = 500;
+/// How many parts an expression may join in a row, as `a + b + c` joins three. Each adds a level to the tree although
+/// nothing is nested. Chains of `and` and of `or` have no such limit: their trees are low.
+pub const MAX_PARTS: u32 = 1500;
+
+/// How high the tree of an expression may be: a chain of [`MAX_PARTS`], and each part nested as deep as it can be. The
+/// recursive walks of all stages get along with this many levels on a thread's usual stack of 2 MB, also in debug
+/// builds; a test holds them to it.
+pub const MAX_HEIGHT: u32 = MAX_PARTS + MAX_NESTING;
 
 /// How deep a part of an expression is.
 #[derive(Clone, Copy, Default, Debug)]
@@ -26,20 +30,44 @@ pub struct Depth {
     nesting: u32,
     /// Levels of the tree.
     height: u32,
+    /// How many parts it joins in a row.
+    parts: u32,
 }
 
 impl Depth {
     fn deepest(parts: impl IntoIterator<Item = Depth>) -> Self {
-        parts
-            .into_iter()
-            .fold(Depth::default(), |a, b| Depth { nesting: a.nesting.max(b.nesting), height: a.height.max(b.height) })
+        parts.into_iter().fold(Depth::default(), |a, b| Depth {
+            nesting: a.nesting.max(b.nesting),
+            height: a.height.max(b.height),
+            parts: 0,
+        })
     }
 
     /// The depth of what holds `left` as a neighbour and the others inside.
     fn around(left: Option<Depth>, inside: impl IntoIterator<Item = Depth>) -> Self {
         let (left, inside) = (left.unwrap_or_default(), Depth::deepest(inside));
-        Depth { nesting: left.nesting.max(inside.nesting + 1), height: left.height.max(inside.height) + 1 }
+        Depth {
+            nesting: left.nesting.max(inside.nesting + 1),
+            height: left.height.max(inside.height) + 1,
+            parts: left.parts + 1,
+        }
     }
+
+    /// The depth of a chain of `and` or `or` with one more part; `count` are those that it had. It becomes a balanced
+    /// tree.
+    fn chained(self, count: usize, last: Depth) -> Self {
+        let highest = self.height - levels(count);
+        Depth {
+            nesting: self.nesting.max(last.nesting + 1),
+            height: highest.max(last.height) + levels(count + 1),
+            parts: 1,
+        }
+    }
+}
+
+/// How many levels a balanced tree has above so many leaves.
+fn levels(leaves: usize) -> u32 {
+    leaves.next_power_of_two().ilog2()
 }
 
 /// An expression, as far as it is parsed.
@@ -55,6 +83,10 @@ pub struct Part {
 pub enum Mistake {
     /// Nested more than [`MAX_NESTING`] levels.
     Nesting(Span),
+    /// More than [`MAX_PARTS`] in a row.
+    Parts(Span),
+    /// More than [`MAX_PARTS`] of `if`, each the `else` of the one before; the text that all of the conditions seem to compare, if there is one.
+    Branches(Span, Option<String>),
     /// More than [`MAX_HEIGHT`] levels of operators.
     Height(Span),
     /// `emit` to a scope that can't be written.
@@ -114,14 +146,26 @@ impl<'input, 'b> Builder<'input, 'b> {
 
     /// `left op right`
     pub fn binary(&self, l: usize, left: Part, op: (usize, BinaryOp), right: Part, r: usize) -> Built<'input> {
-        let depth = match op.1 {
+        let (at, op) = op;
+        let depth = match op {
+            BinaryOp::And | BinaryOp::Or => return self.chain(l, left, op, right, r),
             BinaryOp::Coalesce => Depth::around(Some(right.depth), [left.depth]),
             _ => Depth::around(Some(left.depth), [right.depth]),
         };
-        let (at, op) = op;
         let op_span = self.span(at, at + 1);
         let kind = ExprKind::Binary { op, op_span, left: Box::new(left.expr), right: Box::new(right.expr) };
         self.part(l, kind, depth, r)
+    }
+
+    /// `left and right`, where `left` may be such a chain already; `or` likewise.
+    fn chain(&self, l: usize, left: Part, op: BinaryOp, right: Part, r: usize) -> Built<'input> {
+        let mut parts = match left.expr.kind {
+            ExprKind::Chain { op: same, parts } if same == op => parts,
+            _ => vec![left.expr],
+        };
+        let depth = left.depth.chained(parts.len(), right.depth);
+        parts.push(right.expr);
+        self.part(l, ExprKind::Chain { op, parts }, depth, r)
     }
 
     /// `-operand`, `not operand`; the operator ends at `op_end`.
@@ -141,7 +185,12 @@ impl<'input, 'b> Builder<'input, 'b> {
         r: usize,
     ) -> Built<'input> {
         let (alternative, neighbour) = alternative.map(|part| (Box::new(part.expr), part.depth)).unzip();
-        let depth = Depth::around(neighbour, [condition.depth, consequence.depth]);
+        let is_chain = alternative.as_ref().is_some_and(|other| matches!(other.kind, ExprKind::If { .. }));
+        let mut depth = Depth::around(neighbour, [condition.depth, consequence.depth]);
+        depth.parts = if is_chain { depth.parts } else { 1 };
+        if depth.parts > MAX_PARTS {
+            return Err(refuse(Mistake::Branches(self.span(l, r), compared(&condition.expr))));
+        }
         let (condition, consequence) = (Box::new(condition.expr), Box::new(consequence.expr));
         self.part(l, ExprKind::If { condition, consequence, alternative }, depth, r)
     }
@@ -301,10 +350,21 @@ impl<'input, 'b> Builder<'input, 'b> {
         if depth.nesting > MAX_NESTING {
             return Err(refuse(Mistake::Nesting(span)));
         }
+        if depth.parts > MAX_PARTS {
+            return Err(refuse(Mistake::Parts(span)));
+        }
         if depth.height > MAX_HEIGHT {
             return Err(refuse(Mistake::Height(span)));
         }
         Ok(Part { expr: Expr { kind, span }, depth })
+    }
+}
+
+/// What a condition compares for equality, as it is written.
+fn compared(condition: &Expr) -> Option<String> {
+    match &condition.kind {
+        ExprKind::Binary { op: BinaryOp::Equal, left, .. } => Some(left.to_string()),
+        _ => None,
     }
 }
 

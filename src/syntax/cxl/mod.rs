@@ -16,7 +16,7 @@ pub mod print;
 pub mod statements;
 pub mod token;
 
-pub use builder::{MAX_HEIGHT, MAX_NESTING};
+pub use builder::{MAX_HEIGHT, MAX_NESTING, MAX_PARTS};
 pub use parse::{MAX_BYTES, parse_expression, parse_program};
 
 use crate::diagnostics::Span;

@@ -135,6 +135,7 @@ fn reads_as_guard_or_level(message: &Expr, has_level: bool) -> bool {
 fn first(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Binary { left, .. } => first(left),
+        ExprKind::Chain { parts, .. } => first(&parts[0]),
         ExprKind::Method { receiver, .. } => first(receiver),
         ExprKind::Index { base, .. } => first(base),
         _ => expr,
@@ -165,7 +166,7 @@ fn needs_parentheses(value: &Expr, level: Level, behind: Behind) -> bool {
 
 fn level_of(value: &Expr) -> Level {
     match &value.kind {
-        ExprKind::Binary { op, .. } => binary_level(*op),
+        ExprKind::Binary { op, .. } | ExprKind::Chain { op, .. } => binary_level(*op),
         ExprKind::Unary { op: UnaryOp::Negate, .. } => Level::Negate,
         ExprKind::Literal(Literal::Int(value)) if *value < 0 => Level::Negate,
         _ => Level::Postfix,
@@ -198,6 +199,7 @@ fn bare(f: &mut Formatter<'_>, value: &Expr, behind: Behind) -> fmt::Result {
         }
         ExprKind::Unary { op, operand, .. } => unary(f, *op, operand, behind),
         ExprKind::Binary { op, left, right, .. } => binary(f, *op, left, right, behind),
+        ExprKind::Chain { op, parts } => chain(f, *op, parts, behind),
         ExprKind::If { condition, consequence, alternative } => {
             f.write_str("if ")?;
             expr(f, condition, Level::Or, Behind::End)?;
@@ -258,8 +260,6 @@ fn binary(f: &mut Formatter<'_>, op: BinaryOp, left: &Expr, right: &Expr, behind
     let level = binary_level(op);
     let (left_level, right_level) = match level {
         Level::Coalesce => (Level::Or, Level::Coalesce),
-        Level::Or => (Level::Or, Level::And),
-        Level::And => (Level::And, Level::Not),
         Level::Compare => (Level::Add, Level::Add),
         Level::Add => (Level::Add, Level::Multiply),
         _ => (Level::Multiply, Level::Negate),
@@ -268,6 +268,17 @@ fn binary(f: &mut Formatter<'_>, op: BinaryOp, left: &Expr, right: &Expr, behind
     expr(f, left, left_level, middle)?;
     write!(f, " {} ", op.symbol())?;
     expr(f, right, right_level, behind)
+}
+
+fn chain(f: &mut Formatter<'_>, op: BinaryOp, parts: &[Expr], behind: Behind) -> fmt::Result {
+    let inside = if op == BinaryOp::Or { Level::And } else { Level::Not };
+    parts.iter().enumerate().try_for_each(|(index, part)| {
+        if index > 0 {
+            write!(f, " {} ", op.symbol())?;
+        }
+        let is_last = index + 1 == parts.len();
+        expr(f, part, inside, if is_last { behind } else { Behind::Loose })
+    })
 }
 
 /// The subject of a `match`. A `{` directly behind `match` opens the arms, so a subject that starts with a map stands

@@ -2,13 +2,16 @@
 
 use clinker::analysis;
 use clinker::diagnostics::{Diagnostics, SourceMap, Span};
-use clinker::plan;
-use clinker::syntax::cxl::ast::{Arg, Expr, ExprKind, Name, Program, Statement, StatementKind, Target};
-use clinker::syntax::cxl::{self, MAX_BYTES, MAX_HEIGHT, MAX_NESTING};
+use clinker::exec::batch::Column;
+use clinker::exec::value::Value;
+use clinker::plan::{self, explain};
+use clinker::syntax::cxl::ast::{Arg, BinaryOp, Expr, ExprKind, Name, Program, Statement, StatementKind, Target};
+use clinker::syntax::cxl::{self, MAX_BYTES, MAX_NESTING, MAX_PARTS};
 use clinker::syntax::pipeline;
 use proptest::prelude::*;
 
 use super::{expression, program, random, sexpr, source};
+use crate::eval::harness;
 
 fn sexprs(program: &Program) -> Vec<String> {
     program.statements.iter().map(sexpr::statement).collect()
@@ -141,6 +144,13 @@ fn check_expr(map: &SourceMap, outer: Span, value: &Expr) {
             expr(left);
             expr(right);
         }
+        ExprKind::Chain { op, parts } => {
+            assert!(parts.len() > 1 && matches!(op, BinaryOp::And | BinaryOp::Or));
+            assert!(!matches!(&parts[0].kind, ExprKind::Chain { op: first, .. } if first == op));
+            let between = parts.windows(2).map(|pair| Span::new(span.file, pair[0].span.end, pair[1].span.start));
+            assert!(between.into_iter().all(|between| map.slice(between).contains(op.symbol())));
+            parts.iter().for_each(expr);
+        }
         ExprKind::If { condition, consequence, alternative } => {
             expr(condition);
             expr(consequence);
@@ -193,24 +203,39 @@ const DEEP: &[Deep] = &[
     ("sums", |n| format!("{}a", "a+".repeat(n))),
     ("coalesce", |n| format!("{}a", "a??".repeat(n))),
     ("alternatives", |n| format!("{}a", "if b then c else ".repeat(n))),
+    ("cases", |n| format!("{}a", "if a == b then c else ".repeat(n))),
     ("methods", |n| format!("f(){}", ".g()".repeat(n))),
     ("members", |n| format!("a{}", ".g".repeat(n))),
 ];
 
+/// Does it on a thread with this many bytes of stack.
+fn on_a_stack_of(bytes: usize, work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(bytes).spawn(work).expect("a thread starts");
+    thread.join().expect("the stack is large enough");
+}
+
 #[test]
 fn depth_is_bounded() {
+    // What shows trees here is not made for high ones.
+    on_a_stack_of(16 << 20, depths);
+}
+
+fn depths() {
     let mut table = String::new();
     for (name, text) in DEEP {
         let accepted = |n: usize| !expression(&text(n)).1.has_errors();
-        let counts: Vec<usize> = (0..1000).collect();
+        let counts: Vec<usize> = (0..2000).collect();
         let most = counts.partition_point(|n| accepted(*n)) - 1;
         // The deepest tree that is accepted survives what later stages do to it.
         let tree = expression(&text(most)).0;
         assert_eq!(sexpr::expr(&tree.clone()), sexpr::expr(&expression(&tree.to_string()).0), "{name}");
         let first = |n: usize| {
-            expression(&text(n)).1.iter().next().map(|d| d.message.clone()).expect("too deep a text is refused")
+            let said = expression(&text(n)).1;
+            let said = said.iter().next().expect("too deep a text is refused");
+            format!("{}: {}", said.message, said.help.as_deref().unwrap_or_default())
         };
         let longest = (MAX_BYTES - 100) / (text(1000).len() / 1000).max(1);
+        assert!(longest > most + 1, "{name} need a shorter text");
         assert_eq!(first(longest), first(most + 1), "{name}");
         table += &format!("{name:14} {most:4}  {}\n", first(most + 1));
     }
@@ -221,10 +246,8 @@ fn depth_is_bounded() {
     }
 }
 
-/// A pipeline whose transform emits each of the texts.
-fn emitting(texts: &[String]) -> String {
-    let emits: Vec<String> =
-        texts.iter().enumerate().map(|(n, text)| format!("        emit x{n} = {text}\n")).collect();
+/// A pipeline whose transform emits this.
+fn emitting(text: &str) -> String {
     format!(
         "pipeline: {{ name: deep }}
 nodes:
@@ -236,38 +259,72 @@ nodes:
     input: s
     config:
       cxl: |
-{}  - type: sink
+        emit x = {text}
+  - type: sink
     name: o
     input: t
     config: {{ name: o, type: csv, path: b.csv }}
-",
-        emits.concat()
+"
     )
 }
 
-#[test]
-fn later_stages_stand_the_deepest_trees() {
-    let texts = [
-        format!("{}a", "a + ".repeat(MAX_HEIGHT as usize - 1)),
-        format!("{}a", "a ?? ".repeat(MAX_HEIGHT as usize - 1)),
-        format!("a{}", ".abs()".repeat(MAX_HEIGHT as usize - 1)),
-        format!("{}true", "a == 1 or ".repeat(MAX_HEIGHT as usize - 2)),
-        format!("{}3", "if a == 1 then 2 else ".repeat(MAX_HEIGHT as usize - 2)),
+/// The programs that need most of a stack: as high as they can be.
+fn deepest() -> Vec<String> {
+    let parts = MAX_PARTS as usize - 1;
+    vec![
+        format!("{}a", "a + ".repeat(parts)),
+        format!("{}'a'", "'a' + ".repeat(parts)),
+        format!("{}a", "a ?? ".repeat(parts)),
+        format!("a{}", ".abs()".repeat(parts)),
+        format!("{}3", "if a == 1 then 2 else ".repeat(parts)),
+        format!("{}{}a{}", "a + ".repeat(parts), "(".repeat(250), ")".repeat(250)),
+        format!("{}{}a", "a + ".repeat(parts), "-".repeat(250)),
         format!("{}a == 1", "not ".repeat(MAX_NESTING as usize - 2)),
         format!("{}1{}", "match { a == 1 => ".repeat(100), ", _ => 2 }".repeat(100)),
         format!("{}a{}", "a.clamp(0, ".repeat(250), ")".repeat(250)),
-    ];
-    let text = emitting(&texts);
-    let compile = move || {
-        let mut diagnostics = Diagnostics::new();
-        let file = SourceMap::new().add("deep.yaml", text.clone());
-        let ast = pipeline::read(file, &text, &mut diagnostics).expect("it is a pipeline");
-        let hir = analysis::analyse(&ast, &analysis::Options::default(), &mut diagnostics);
-        let plan = hir.and_then(|hir| plan::plan(&hir, &mut diagnostics));
-        assert!(plan.is_some(), "{:?}", diagnostics.sorted());
-    };
-    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(compile).expect("a thread starts");
-    thread.join().expect("no stage overflows the stack");
+        format!("{}true{}", "(a == 1 or ".repeat(120), ")".repeat(120)),
+    ]
+}
+
+#[test]
+fn every_stage_stands_the_deepest_trees() {
+    on_a_stack_of(2 << 20, || {
+        for text in deepest() {
+            let text = emitting(&text);
+            let mut diagnostics = Diagnostics::new();
+            let mut sources = SourceMap::new();
+            let file = sources.add("deep.yaml", text.clone());
+            let ast = pipeline::read(file, &text, &mut diagnostics).expect("it is a pipeline");
+            let hir = analysis::analyse(&ast, &analysis::Options::default(), &mut diagnostics);
+            let plan = hir.and_then(|hir| plan::plan(&hir, &mut diagnostics));
+            let plan = plan.unwrap_or_else(|| panic!("{:?}", diagnostics.sorted()));
+            explain::render(&plan, &sources, explain::Format::Text, &explain::Facts::default());
+        }
+    });
+    on_a_stack_of(2 << 20, || {
+        for text in deepest() {
+            assert_eq!(expression(&expression(&text).0.to_string()).1.error_count(), 0, "{text}");
+            let checked = harness::transform(&[("a", "int")], &format!("emit x = {text}"), "").ok().expect(&text);
+            let done = checked.run(&harness::batch(2, vec![Column::ints(vec![1, 2], None)]));
+            assert_eq!(done.faults, []);
+        }
+    });
+}
+
+/// They associate, so their trees are low whatever their length. What they mean is what they mean one by one.
+#[test]
+fn chains_of_and_and_or_are_as_long_as_a_text() {
+    on_a_stack_of(2 << 20, || {
+        let listed = |op: &str| (1..=4700).map(|code| format!("a {op} {code}")).collect::<Vec<_>>();
+        let (any, all) = (listed("==").join(" or "), listed("!=").join(" and "));
+        assert!(any.len() > MAX_BYTES * 9 / 10);
+        for (text, expected) in [(&any, [true, true, false]), (&all, [false, false, true])] {
+            let checked = harness::transform(&[("a", "int")], &format!("emit x = {text}"), "").ok().expect("it checks");
+            let done = checked.run(&harness::batch(3, vec![Column::ints(vec![1, 4700, 4701], None)]));
+            let found = (0..3).map(|row| done.batch.columns[1].as_ref().expect("it is stored").value(row));
+            assert_eq!(found.collect::<Vec<_>>(), expected.map(Value::Bool));
+        }
+    });
 }
 
 #[test]

@@ -72,8 +72,6 @@ const OPERATORS: &[BinaryOp] = &[
     BinaryOp::LessEqual,
     BinaryOp::Greater,
     BinaryOp::GreaterEqual,
-    BinaryOp::And,
-    BinaryOp::Or,
     BinaryOp::Coalesce,
 ];
 
@@ -82,6 +80,17 @@ fn args(inner: impl Strategy<Value = Expr> + Clone) -> impl Strategy<Value = Vec
         prop_oneof![inner.clone().prop_map(Arg::Expr), inner.prop_map(|body| Arg::Closure { span: NOWHERE, body }),],
         0..3,
     )
+}
+
+/// A chain whose first part is none of the same operator.
+fn chain(op: BinaryOp, mut parts: Vec<Expr>) -> ExprKind {
+    match parts[0].kind.clone() {
+        ExprKind::Chain { op: same, parts: first } if same == op => {
+            parts.splice(..1, first);
+        }
+        _ => {}
+    }
+    ExprKind::Chain { op, parts }
 }
 
 /// Expressions of every kind.
@@ -99,6 +108,7 @@ pub fn expression() -> impl Strategy<Value = Expr> {
         prop_oneof![
             6 => (select(OPERATORS), boxed.clone(), boxed.clone())
                 .prop_map(|(op, left, right)| ExprKind::Binary { op, op_span: NOWHERE, left, right }),
+            3 => (select(&[BinaryOp::And, BinaryOp::Or][..]), vec(inner.clone(), 2..4)).prop_map(|(op, parts)| chain(op, parts)),
             3 => (select(&[UnaryOp::Negate, UnaryOp::Not][..]), boxed.clone())
                 .prop_map(|(op, operand)| ExprKind::Unary { op, op_span: NOWHERE, operand }),
             3 => (boxed.clone(), boxed.clone(), option::of(boxed.clone())).prop_map(

@@ -39,6 +39,7 @@ pub fn expr(value: &Expr) -> String {
         ExprKind::Unary { op: UnaryOp::Negate, operand, .. } => list("neg", [expr(operand)]),
         ExprKind::Unary { op: UnaryOp::Not, operand, .. } => list("not", [expr(operand)]),
         ExprKind::Binary { op, left, right, .. } => list(op.symbol(), [expr(left), expr(right)]),
+        ExprKind::Chain { op, parts } => list(op.symbol(), parts.iter().map(expr)),
         ExprKind::If { condition, consequence, alternative } => {
             list("if", [condition, consequence].into_iter().chain(alternative).map(|part| expr(part)))
         }

@@ -1,7 +1,7 @@
 //! Evaluating expressions, transforms and routes.
 
 mod aggregates;
-mod harness;
+pub mod harness;
 mod keys;
 mod programs;
 mod random;

@@ -14,7 +14,7 @@ mod vocabulary;
 use lalrpop_util::ParseError;
 
 use super::ast::{Name, Statement, StatementKind};
-use super::builder::{MAX_HEIGHT, MAX_NESTING, Mistake};
+use super::builder::{MAX_HEIGHT, MAX_NESTING, MAX_PARTS, Mistake};
 use super::statements::RawStatement;
 use super::token::{Tok, Token};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
@@ -58,13 +58,25 @@ fn refused(mistake: Mistake) -> Diagnostic {
     match mistake {
         Mistake::Nesting(span) => error(format!("the expression is nested more than {MAX_NESTING} levels deep"), span)
             .help("give names to its parts with `let`"),
-        Mistake::Height(span) => error(format!("the expression joins more than {MAX_HEIGHT} parts in a row"), span)
+        Mistake::Parts(span) => error(format!("the expression joins more than {MAX_PARTS} parts in a row"), span)
+            .help("give names to its parts with `let`"),
+        Mistake::Branches(span, compared) => branches(span, compared.as_deref()),
+        Mistake::Height(span) => error(format!("the expression has more than {MAX_HEIGHT} levels of operators"), span)
             .help("give names to its parts with `let`"),
         Mistake::Target(scope) => target(&scope),
         Mistake::NoFunction(span) => {
             error("a variable is not called", span).help("leave out the parentheses; only `$window` has functions")
         }
     }
+}
+
+fn branches(span: Span, compared: Option<&str>) -> Diagnostic {
+    let form = match compared.filter(|value| value.len() <= 40) {
+        Some(value) => format!("match {value} {{ first => …, second => …, _ => … }}"),
+        None => "match { condition => value, …, _ => other }".to_owned(),
+    };
+    error(format!("the expression has more than {MAX_PARTS} branches of `if … else if`"), span)
+        .help(format!("write a `match`, which may have any number of arms: `{form}`"))
 }
 
 fn target(scope: &Name) -> Diagnostic {
