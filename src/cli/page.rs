@@ -32,7 +32,8 @@ pub fn for_terminals(markdown: &str) -> String {
     let mut behind_item = false;
     for block in blocks(markdown) {
         let is_item = matches!(block, Block::Item(_));
-        if !text.is_empty() && !(behind_item && is_item) {
+        let stays_close = text.is_empty() || (behind_item && is_item);
+        if !stays_close {
             text.push('\n');
         }
         behind_item = is_item;
