@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 fn source(text: &str) -> Source {
     let map = TextMap::identity(FileId(0), 0, text.len() as u32);
-    Source { text: text.to_owned(), span: map.span(0, text.len() as u32), map }
+    Source { text: text.to_owned(), span: map.span(0, text.len() as u32), map, folds: false }
 }
 
 fuzz_target!(|text: &str| {

@@ -111,6 +111,8 @@ codes! {
     ESEC001 "E-SEC-001" Structure "a path leaves the base directory";
     W002 "W002" Structure "two names differ only in case";
     W201 "W201" Structure "nothing reads a port";
+    W202 "W202" Cxl "a comment takes in the line below it";
+    W203 "W203" Structure "a setting has no effect";
     W216 "W216" Source "an input file is not there yet";
     W307 "W307" Source "a file was not in its declared order, and was sorted";
     W318 "W318" Errors "dead letters are counted but not written";

@@ -174,6 +174,12 @@ impl Diagnostics {
         }
     }
 
+    /// Whether an error points at exactly this place: what stands there is wrong in a way that is told already, and
+    /// what else may be wrong with it is only a guess.
+    pub fn reports(&self, span: Span) -> bool {
+        self.items.iter().any(|finding| finding.severity == Severity::Error && finding.span() == Some(span))
+    }
+
     /// Whether any finding so far is an error.
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0

@@ -3,11 +3,13 @@
 /// The candidate closest to `name`, if one is close enough to be meant.
 ///
 /// Close means an edit distance (with swapped neighbours as one edit) of at most 3 and at most half the length of
-/// the name, or equal but for case. Ties go to the candidate that comes first.
+/// the name, or equal but for case. A name of one letter is close to none. Ties go to the candidate that comes first.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 2).clamp(1, 3);
+    let letters = |name: &str| name.chars().count();
+    let limit = (letters(name) / 2).min(3);
     candidates
         .into_iter()
+        .filter(|candidate| letters(name).min(letters(candidate)) > 1)
         .filter_map(|candidate| {
             let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { strsim::osa_distance(name, candidate) };
             (distance <= limit).then_some((distance, candidate))

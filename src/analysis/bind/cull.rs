@@ -6,13 +6,11 @@ use super::rules::RuleList;
 use super::{Binder, Bound};
 use crate::analysis::check::{Checker, Grouping, Row};
 use crate::analysis::hir::{Cull, CullRule, NodeKind};
-use crate::diagnostics::{Code, Diagnostic};
 use crate::syntax::pipeline::ast;
 
 impl Binder<'_> {
     pub(super) fn cull(&mut self, node: &ast::Node, cull: &ast::Cull, input: &Arc<Row>) -> Bound {
         let name = &node.name.value;
-        self.removed_to(node, cull);
         let partition =
             self.named_columns(&format!("`partition_by` of cull `{name}`"), &cull.partition_by.value, input);
         let find = |name: &str| input.schema.position(name);
@@ -45,24 +43,5 @@ impl Binder<'_> {
             rules,
         });
         Bound { kind: Some(kind), rows: vec![Arc::clone(input); 2] }
-    }
-
-    /// The port of removed groups has a name of its own, without a dot.
-    fn removed_to(&mut self, node: &ast::Node, cull: &ast::Cull) {
-        let (name, port) = (&node.name.value, &cull.removed_to);
-        let (message, label, help) = if port.value.trim().is_empty() {
-            let message = format!("`removed_to` of cull `{name}` is empty");
-            (message, "names no port", format!("choose a name, such as `removed`: it is read as `{name}.removed`"))
-        } else if port.value == *name {
-            let message = format!("`removed_to` of cull `{name}` is the cull's own name");
-            let label = "the cull's name is its port of kept groups";
-            (message, label, format!("choose another name, such as `removed`: it is read as `{name}.removed`"))
-        } else if port.value.contains('.') {
-            let message = format!("`removed_to` of cull `{name}` has a dot in it: `{}`", port.value);
-            (message, "a dot separates node and port", format!("call it `{}`", port.value.replace('.', "_")))
-        } else {
-            return;
-        };
-        self.diagnostics.push(Diagnostic::error(Code::E200, message).label(port.span, label).help(help));
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn bind(
     diagnostics: &mut Diagnostics,
 ) -> Option<ErrorHandling> {
     let handling = &pipeline.error_handling;
-    unwritten(handling, diagnostics);
+    let errors = diagnostics.error_count();
     let default = DeadLetters {
         span: pipeline.name.span,
         path: None,
@@ -34,6 +34,9 @@ pub(super) fn bind(
     let mut per_source = Vec::with_capacity(dlq.per_source.len());
     for (name, own) in &dlq.per_source {
         per_source.push(source(name, own, pipeline, options, names, diagnostics));
+    }
+    if diagnostics.error_count() == errors {
+        unwritten(handling, diagnostics);
     }
     Some(ErrorHandling {
         continue_on_error: handling.continue_on_error,

@@ -8,13 +8,14 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::pipeline::ast::{Aggregate, AggregateStrategy, Node, NodeKind, Pipeline, Source};
 
 impl Binder<'_> {
-    /// The columns of a source's key by position, and the hidden columns that carry it. Reports E153 for each field
+    /// The columns of a source's key by position (`complete` tells whether there are no others), and the hidden columns that carry it. Reports E153 for each field
     /// that is not declared; its hidden column has the error type, which silences followers.
     pub(super) fn correlation_key(
         &mut self,
         node: &Node,
         source: &Source,
         columns: &[SourceColumn],
+        complete: bool,
     ) -> (Vec<usize>, Vec<Column>) {
         let mut positions = Vec::with_capacity(source.correlation_key.len());
         let mut hidden = Vec::with_capacity(source.correlation_key.len());
@@ -22,7 +23,8 @@ impl Binder<'_> {
             let position = columns.iter().position(|column| column.name == field.value);
             match position {
                 Some(position) => positions.push(position),
-                None => self.not_declared(node, field, columns),
+                None if complete => self.not_declared(node, field, columns),
+                None => {}
             }
             hidden.push(Column {
                 name: format!("{}{}", Column::KEY_PREFIX, field.value),
@@ -35,6 +37,9 @@ impl Binder<'_> {
     }
 
     fn not_declared(&mut self, node: &Node, field: &Spanned<String>, columns: &[SourceColumn]) {
+        if self.diagnostics.reports(field.span) {
+            return;
+        }
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let message = format!(
             "the correlation key of source `{}` names `{}`, which its `schema` does not declare",

@@ -26,8 +26,8 @@ mod wiring;
 
 use std::sync::Arc;
 
-use self::wiring::{PortNames, Wiring};
-use super::check::Row;
+use self::wiring::Wiring;
+use super::check::{Row, Vars};
 use super::{Options, hir};
 use crate::diagnostics::Diagnostics;
 use crate::syntax::pipeline::ast;
@@ -45,7 +45,7 @@ pub(super) fn bind(
     for index in wiring.order() {
         binder.node(index, &wiring);
     }
-    let nodes = binder.nodes;
+    let (nodes, vars) = (binder.nodes, binder.vars.all);
     let error_handling = error_handling::bind(pipeline, options, &names, diagnostics);
     destinations::check(pipeline, diagnostics);
     keys::refuse_continue(pipeline, diagnostics);
@@ -56,7 +56,7 @@ pub(super) fn bind(
         file: pipeline.file,
         name: pipeline.name.value.clone(),
         settings: settings.settings,
-        vars: settings.hir_vars,
+        vars,
         nodes: nodes.into_iter().collect::<Option<Vec<_>>>()?,
         error_handling: error_handling?,
     };
@@ -68,7 +68,7 @@ pub(super) fn bind(
 struct Binder<'a> {
     pipeline: &'a ast::Pipeline,
     options: &'a Options,
-    vars: Vec<hir::Var>,
+    vars: Vars,
     source_names: Vec<&'a str>,
     diagnostics: &'a mut Diagnostics,
     nodes: Vec<Option<hir::Node>>,
@@ -83,12 +83,7 @@ struct Bound {
 }
 
 impl<'a> Binder<'a> {
-    fn new(
-        pipeline: &'a ast::Pipeline,
-        options: &'a Options,
-        vars: Vec<hir::Var>,
-        diagnostics: &'a mut Diagnostics,
-    ) -> Self {
+    fn new(pipeline: &'a ast::Pipeline, options: &'a Options, vars: Vars, diagnostics: &'a mut Diagnostics) -> Self {
         let is_source = |node: &&ast::Node| matches!(node.kind, ast::NodeKind::Source(_));
         let source_names = pipeline.nodes.iter().filter(is_source).map(|node| node.name.value.as_str()).collect();
         let count = pipeline.nodes.len();
@@ -142,7 +137,10 @@ fn assemble(
     kind: Option<hir::NodeKind>,
     rows: &[Arc<Row>],
 ) -> Option<hir::Node> {
-    let PortNames::Known(names) = wiring::port_names(node) else { return None };
+    let offered = wiring::ports(node);
+    if !offered.complete {
+        return None;
+    }
     let port = |(name, row): (Option<&str>, &Arc<Row>)| hir::Port {
         name: name.map(str::to_owned),
         span: wiring::port_span(node, name),
@@ -152,7 +150,7 @@ fn assemble(
         name: node.name.value.clone(),
         span: node.name.span,
         inputs: inputs.iter().cloned().collect::<Option<Vec<_>>>()?,
-        ports: names.into_iter().zip(rows).map(port).collect(),
+        ports: offered.names.into_iter().zip(rows).map(port).collect(),
         kind: kind?,
     })
 }

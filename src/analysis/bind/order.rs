@@ -117,8 +117,11 @@ impl Binder<'_> {
         column
     }
 
-    /// Reports E200 for a name of nothing in a list of columns.
+    /// Reports E200 for a name of nothing in a list of columns. What is no name, which is reported, need not be one.
     pub(super) fn no_such_column(&mut self, list: &str, name: &Spanned<String>, row: &Row) {
+        if self.diagnostics.reports(name.span) {
+            return;
+        }
         let columns: Vec<&str> = row.schema.visible().iter().map(|column| column.name.as_str()).collect();
         let diagnostic = Diagnostic::error(Code::E200, format!("{list} names `{}`, which is not a column", name.value))
             .label(name.span, "not a column here")

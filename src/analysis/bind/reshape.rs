@@ -54,6 +54,7 @@ impl Binder<'_> {
             idle: "changes nothing",
             example: "{ name: cap, when: \"months > 12\", mutate: { set: { months: \"12\" } } }",
         });
+        reshape.rules.iter().for_each(|rule| self.joins_names(&rule.name));
         let mut row = Row::clone(input);
         let rules = self.checked_rules(node, reshape, input, &mut row.schema.columns);
         for rule in &rules {
@@ -70,6 +71,15 @@ impl Binder<'_> {
             rules: rules.into_iter().map(|rule| bound(rule, &row.schema)).collect(),
         });
         Bound { kind: Some(kind), rows: vec![Arc::new(row)] }
+    }
+
+    /// The names of rules stand side by side in stamps and stages, so none holds what stands between them there.
+    fn joins_names(&mut self, name: &Spanned<String>) {
+        let Some(mark) = name.value.chars().find(|c| matches!(c, ',' | '+')) else { return };
+        let diagnostic = Diagnostic::error(Code::E200, format!("the rule name `{}` holds a `{mark}`", name.value))
+            .label(name.span, "stands between the names of rules where several are shown")
+            .help(format!("call it `{}`", name.value.replace([',', '+'], "_")));
+        self.diagnostics.push(diagnostic);
     }
 
     /// The expressions of all rules, over the input. `columns` are the input's; they become wide enough for all that is

@@ -3,12 +3,13 @@
 use chrono::{NaiveDate, NaiveDateTime};
 
 use super::declared::var_kind;
+use crate::analysis::check::Vars;
 use crate::analysis::formats::{FormatUse, check_format, has_time, in_strftime};
 use crate::analysis::hir::{ConstantValue, Literal, Settings, Var};
 use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
-use crate::syntax::pipeline::ast::{self, Backpressure, ScalarText};
+use crate::syntax::pipeline::ast::{self, Backpressure, ScalarText, TypeText};
 
 const MEMORY_LIMIT: u64 = 512 * 1024 * 1024;
 const BATCH_SIZE: u64 = 2048;
@@ -17,10 +18,8 @@ const BATCH_SIZE: u64 = 2048;
 pub(super) struct Bound {
     /// The settings.
     pub settings: Settings,
-    /// The variables for the checker: one that failed has the error type.
-    pub vars: Vec<Var>,
-    /// The variables as they are.
-    pub hir_vars: Vec<Var>,
+    /// The variables: one that failed has the error type.
+    pub vars: Vars,
 }
 
 /// Fills in defaults; reports E200 for variables and date formats that are not usable.
@@ -37,8 +36,7 @@ pub(super) fn bind(settings: &ast::Settings, diagnostics: &mut Diagnostics) -> B
             batch_size: value(&settings.batch_size).unwrap_or(BATCH_SIZE).max(1) as usize,
             threads: value(&settings.threads).map(|threads| threads.max(1) as usize),
         },
-        hir_vars: vars.clone(),
-        vars,
+        vars: Vars { all: vars, complete: settings.vars_complete },
     }
 }
 
@@ -47,8 +45,12 @@ pub(super) fn date_format_use(format: &str) -> FormatUse {
     if has_time(format) { FormatUse::ParseDateTime } else { FormatUse::ParseDate }
 }
 
-/// Reports a strftime format that can't be read with, at the part that is wrong.
+/// Reports a strftime format that can't be read with, at the part that is wrong. One that is no text, which is reported,
+/// is not looked into.
 pub(super) fn check_date_format(format: &Spanned<String>, usage: FormatUse, diagnostics: &mut Diagnostics) {
+    if diagnostics.reports(format.span) {
+        return;
+    }
     let Err(fault) = check_format(&format.value, usage) else { return };
     let message = format!("the date format `{}` is not valid: {}", format.value, fault.reason);
     let span = inner_span(format.span, &format.value, &fault.range);
@@ -67,16 +69,16 @@ pub(super) fn check_date_format(format: &Spanned<String>, usage: FormatUse, diag
 fn bind_var(var: &ast::Var, diagnostics: &mut Diagnostics) -> Var {
     let name = var.name.value.clone();
     let null = ConstantValue::Literal(Literal::Null);
-    let Some(kind) = var_kind(&var.ty, diagnostics) else {
+    let Some((ty, kind)) = var.ty.as_ref().and_then(|ty| Some((ty, var_kind(ty, diagnostics)?))) else {
         return Var { name, ty: Type::error(), value: null };
     };
     let Some(default) = &var.default else {
         return Var { name, ty: Type::nullable(kind), value: null };
     };
     match constant(&kind, &default.value) {
-        Some(value) => Var { name, ty: Type { kind, nullable: var.ty.nullable }, value },
+        Some(value) => Var { name, ty: Type { kind, nullable: ty.nullable }, value },
         None => {
-            diagnostics.push(bad_default(var, &kind, default));
+            diagnostics.push(bad_default(&name, ty, &kind, default));
             Var { name, ty: Type::of(kind), value: null }
         }
     }
@@ -108,8 +110,8 @@ fn date_time(text: &str) -> Option<i128> {
     Some(i128::from(time.timestamp()) * 1_000_000_000 + i128::from(time.timestamp_subsec_nanos()))
 }
 
-fn bad_default(var: &ast::Var, kind: &Kind, default: &Spanned<ScalarText>) -> Diagnostic {
-    let (name, text) = (&var.name.value, &default.value.text);
+fn bad_default(name: &str, ty: &TypeText, kind: &Kind, default: &Spanned<ScalarText>) -> Diagnostic {
+    let text = &default.value.text;
     let message = format!("the default of `{name}` is not of type {kind}: `{text}`");
     let help = match kind {
         Kind::String => format!("write it in quotes: \"{text}\""),
@@ -122,6 +124,6 @@ fn bad_default(var: &ast::Var, kind: &Kind, default: &Spanned<ScalarText>) -> Di
     };
     Diagnostic::error(Code::E200, message)
         .label(default.span, format!("not of type {kind}"))
-        .label(var.ty.span, "declared here")
+        .label(ty.span, "declared here")
         .help(help)
 }

@@ -131,7 +131,7 @@ impl Columns<'_, '_> {
         let source = match self.input.schema.position(name) {
             _ if self.excluded(name) => return self.reads_excluded(&entry.column),
             Some(position) => SinkColumnSource::Column(position),
-            None if !self.input.complete => return,
+            None if !self.input.complete || self.diagnostics.reports(entry.column.span) => return,
             None if self.input.schema.hidden().any(|(_, column)| column.stamp().is_some() && column.name == name) => {
                 return self.reads_stamp(&entry.column);
             }
@@ -228,7 +228,7 @@ impl Columns<'_, '_> {
                     let source = column.source.clone();
                     self.scaled_kind(&source, name);
                 }
-                None if self.input.complete => self.unknown_scaled(name),
+                None if self.input.complete && !self.diagnostics.reports(name.span) => self.unknown_scaled(name),
                 None => {}
             }
         }

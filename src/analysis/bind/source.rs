@@ -20,12 +20,12 @@ impl Binder<'_> {
         let matcher = source.matcher.as_ref().map(|matcher| self.matcher(matcher));
         let columns = source.schema.as_ref().map(|columns| self.columns(columns));
         let carries = source.on_unmapped == OnUnmapped::AutoWiden;
-        let mut row =
-            Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete: columns.is_some() };
+        let complete = columns.is_some() && self.names_are_right(source);
+        let mut row = Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete };
         let list = format!("`sort_order` of source `{}`", node.name.value);
         let find = |name: &str| row.schema.position(name);
         let sort_order = self.sort_keys(&list, &source.sort_order, &row, find);
-        let key = columns.as_deref().map(|columns| self.correlation_key(node, source, columns));
+        let key = columns.as_deref().map(|columns| self.correlation_key(node, source, columns, complete));
         let (correlation_key, hidden) = key.unwrap_or_default();
         row.schema.columns.extend(hidden);
         let kind = columns.zip(matcher).map(|(columns, matcher)| {
@@ -44,8 +44,16 @@ impl Binder<'_> {
         Bound { kind, rows: vec![Arc::new(row)] }
     }
 
+    /// Whether no name of a column is wrong, so that another one may be meant by it.
+    fn names_are_right(&self, source: &ast::Source) -> bool {
+        source.schema.iter().flatten().all(|column| !self.diagnostics.reports(column.name.span))
+    }
+
     fn same_name(&mut self, node: &ast::Node, source: &ast::Source) {
         let Some(name) = source.config_name.as_ref().filter(|name| name.value != node.name.value) else { return };
+        if self.diagnostics.reports(name.span) {
+            return;
+        }
         let message = format!("source `{}` is called `{}` in its `config`", node.name.value, name.value);
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(name.span, "a second name")

@@ -40,7 +40,7 @@ impl Binder<'_> {
     fn validated_field(&mut self, node: &ast::Node, validation: &ast::Validation, input: &Row) -> Option<Expr> {
         let field = validation.field.as_ref()?;
         let position = input.schema.position(&field.value);
-        if position.is_none() && input.complete {
+        if position.is_none() && input.complete && !self.diagnostics.reports(field.span) {
             self.unknown_field(node, field, input);
         }
         position.map(|position| Expr {
@@ -69,7 +69,7 @@ fn bind_validation(validation: &ast::Validation, field: Option<Expr>, checker: &
             (not_empty(column), format!("`{name}` is empty"))
         }
         Check::Expr { expr, text } => {
-            let check = checker.condition(expr, "a validation");
+            let check = checker.validation(expr);
             if validation.field.is_some() && field.is_none() {
                 return None;
             }

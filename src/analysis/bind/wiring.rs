@@ -46,28 +46,33 @@ impl Wiring {
     }
 }
 
-/// The names of a node's ports, the bare one as `None`.
-pub(super) enum PortNames<'a> {
-    /// These.
-    Known(Vec<Option<&'a str>>),
-    /// The node could not be read, so any port may be meant.
-    Unknown,
+/// The ports of a node, as far as they are known.
+pub(super) struct Ports<'a> {
+    /// Their names in order, the bare one as `None`.
+    pub names: Vec<Option<&'a str>>,
+    /// Whether there are no others; if not, any name may be meant for a port that could not be read.
+    pub complete: bool,
 }
 
-/// The ports that a node offers, in order.
-pub(super) fn port_names(node: &Node) -> PortNames<'_> {
+/// The ports that a node offers.
+pub(super) fn ports(node: &Node) -> Ports<'_> {
+    let all = |names| Ports { names, complete: true };
     match &node.kind {
-        NodeKind::Source(_) | NodeKind::Transform(_) | NodeKind::Merge(_) | NodeKind::Aggregate(_) => {
-            PortNames::Known(vec![None])
-        }
-        NodeKind::Sink(_) => PortNames::Known(Vec::new()),
+        NodeKind::Source(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Aggregate(_)
+        | NodeKind::Reshape(_) => all(vec![None]),
+        NodeKind::Sink(_) => all(Vec::new()),
         NodeKind::Route(route) => {
             let branches = route.conditions.iter().map(|(name, _)| Some(name.value.as_str()));
-            PortNames::Known(branches.chain([Some(route.default.value.as_str())]).collect())
+            all(branches.chain([Some(route.default.value.as_str())]).collect())
         }
-        NodeKind::Cull(cull) => PortNames::Known(vec![None, Some(&cull.removed_to.value)]),
-        NodeKind::Reshape(_) => PortNames::Known(vec![None]),
-        NodeKind::Unsupported { .. } | NodeKind::Error { .. } => PortNames::Unknown,
+        NodeKind::Cull(cull) => match &cull.removed_to {
+            Some(removed_to) => all(vec![None, Some(&removed_to.value)]),
+            None => Ports { names: vec![None], complete: false },
+        },
+        NodeKind::Unsupported { .. } | NodeKind::Error { .. } => Ports { names: Vec::new(), complete: false },
     }
 }
 
@@ -78,7 +83,7 @@ pub(super) fn port_span(node: &Node, port: Option<&str>) -> Span {
             let branch = route.conditions.iter().map(|(branch, _)| branch).find(|branch| branch.value == port);
             branch.unwrap_or(&route.default).span
         }
-        (NodeKind::Cull(cull), Some(_)) => cull.removed_to.span,
+        (NodeKind::Cull(cull), Some(_)) => cull.removed_to.as_ref().unwrap_or(&node.name).span,
         _ => node.name.span,
     }
 }
@@ -153,7 +158,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn unknown_node(&mut self, reader: usize, name: &str, input: &Spanned<String>, port: Option<&str>) {
-        if !self.pipeline.nodes_complete {
+        if !self.pipeline.nodes_complete || self.diagnostics.reports(input.span) {
             return;
         }
         let nodes = self.pipeline.nodes.iter().enumerate();
@@ -176,15 +181,12 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn port(&mut self, node: usize, port: Option<&'a str>, span: Span) -> Option<PortRef> {
-        let PortNames::Known(ports) = port_names(&self.pipeline.nodes[node]) else { return None };
-        let position = ports.iter().position(|name| *name == port);
-        match position {
-            Some(position) => Some(PortRef { node: NodeId(node as u32), port: position, span }),
-            None => {
-                self.unknown_port(node, &ports, port, span);
-                None
-            }
+        let ports = ports(&self.pipeline.nodes[node]);
+        let position = ports.names.iter().position(|name| *name == port);
+        if position.is_none() && ports.complete {
+            self.unknown_port(node, &ports.names, port, span);
         }
+        position.map(|position| PortRef { node: NodeId(node as u32), port: position, span })
     }
 
     fn unknown_port(&mut self, node: usize, ports: &[Option<&str>], port: Option<&str>, span: Span) {

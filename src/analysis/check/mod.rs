@@ -45,12 +45,21 @@ impl Row {
     }
 }
 
+/// The variables of the pipeline, as far as they are known. One that failed has the error type.
+#[derive(Clone, Debug)]
+pub(super) struct Vars {
+    /// Those that can be read, in order.
+    pub all: Vec<Var>,
+    /// Whether there are no others; if not, one that is missing may be declared in a part that failed.
+    pub complete: bool,
+}
+
 /// Checks the CXL of one node.
 pub(super) struct Checker<'a> {
     /// What the node is, for messages: `transform "clean"`.
     place: String,
     row: &'a Row,
-    vars: &'a [Var],
+    vars: &'a Vars,
     source_names: &'a [&'a str],
     diagnostics: &'a mut Diagnostics,
     lets: Vec<Slot>,
@@ -64,6 +73,8 @@ pub(super) struct Checker<'a> {
     sees_documents: bool,
     /// Values that are a lone name, which may have been meant as a text.
     lone_names: Vec<Span>,
+    /// Validations that are a lone name, which may have been meant as the name of a check.
+    lone_checks: Vec<Span>,
 }
 
 /// A name that nothing in scope has, with every place that uses it.
@@ -77,7 +88,7 @@ impl<'a> Checker<'a> {
     pub fn new(
         place: String,
         row: &'a Row,
-        vars: &'a [Var],
+        vars: &'a Vars,
         source_names: &'a [&'a str],
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
@@ -94,6 +105,7 @@ impl<'a> Checker<'a> {
             group: None,
             sees_documents: true,
             lone_names: Vec::new(),
+            lone_checks: Vec::new(),
         }
     }
 
@@ -108,6 +120,14 @@ impl<'a> Checker<'a> {
     pub fn condition(&mut self, expr: &ast::Expr, what: &str) -> Expr {
         let checked = self.expr(expr);
         self.truth(checked, expr, what)
+    }
+
+    /// Checks the expression of a validation.
+    pub fn validation(&mut self, expr: &ast::Expr) -> Expr {
+        if matches!(expr.kind, ast::ExprKind::Name(_)) {
+            self.lone_checks.push(expr.span);
+        }
+        self.condition(expr, "a validation")
     }
 
     /// Reports what waits until the whole node is known. Call it once, at the end.

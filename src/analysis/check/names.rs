@@ -145,11 +145,14 @@ impl Checker<'_> {
     }
 
     fn var(&mut self, scope: &Name, member: &Name) -> Expr {
-        if let Some(position) = self.vars.iter().position(|var| var.name == member.text) {
-            return variable(Variable::Var(position), self.vars[position].ty.clone(), scope.span.to(member.span));
-        }
         let vars = self.vars;
-        let names: Vec<&str> = vars.iter().map(|var| var.name.as_str()).collect();
+        if let Some(position) = vars.all.iter().position(|var| var.name == member.text) {
+            return variable(Variable::Var(position), vars.all[position].ty.clone(), scope.span.to(member.span));
+        }
+        if !vars.complete {
+            return failed(member.span);
+        }
+        let names: Vec<&str> = vars.all.iter().map(|var| var.name.as_str()).collect();
         self.unknown_member(scope, member, &names)
     }
 
@@ -250,6 +253,9 @@ impl Checker<'_> {
             let guess = diagnostic.help.take().map_or_else(String::new, |guess| format!("{guess} Or, "));
             diagnostic.fix = None;
             return diagnostic.help(guess + &own_quotes(name));
+        }
+        if diagnostic.help.is_none() && self.lone_checks.contains(&span) {
+            diagnostic = did_you_mean(diagnostic, name, span, ["not_empty"]);
         }
         match diagnostic.help {
             None if self.row.schema.carries => diagnostic.help(format!(

@@ -5,6 +5,8 @@
 //! [`Tok::Bad`]; the statement around it is then left out without a second message. Line ends are tokens: which of
 //! them end a statement is for `statements` to decide.
 
+use std::ops::Range;
+
 use super::Source;
 use super::literals;
 use super::mistakes::characters;
@@ -18,11 +20,13 @@ pub struct Lexed<'input> {
     pub tokens: Vec<Token<'input>>,
     /// Comments that look like a date that went wrong (`#2024-1-5#`): the offset in the decoded text and the span.
     pub near_dates: Vec<(usize, Span)>,
+    /// Where the comments are in the decoded text, from the `#` to the line end.
+    pub comments: Vec<Range<usize>>,
 }
 
 /// Splits a text into tokens. Reports E202 for what is no token, and goes on behind it.
 pub fn lex<'input>(source: &'input Source, diagnostics: &mut Diagnostics) -> Lexed<'input> {
-    let lexed = Lexed { tokens: Vec::new(), near_dates: Vec::new() };
+    let lexed = Lexed { tokens: Vec::new(), near_dates: Vec::new(), comments: Vec::new() };
     let mut lexer = Lexer { source, text: &source.text, at: 0, out: lexed, diagnostics };
     while lexer.at < lexer.text.len() {
         lexer.step();
@@ -104,6 +108,7 @@ impl<'input> Lexer<'input, '_> {
             let span = self.span(self.at, self.at + end);
             self.out.near_dates.push((self.at, span));
         }
+        self.out.comments.push(self.at..self.at + len);
         self.at += len;
     }
 

@@ -19,7 +19,9 @@ pub mod token;
 pub use builder::{MAX_HEIGHT, MAX_NESTING, MAX_PARTS};
 pub use parse::{MAX_BYTES, parse_expression, parse_program};
 
-use crate::diagnostics::Span;
+use std::ops::Range;
+
+use crate::diagnostics::{Diagnostics, Span};
 use crate::syntax::text_map::TextMap;
 
 lalrpop_util::lalrpop_mod!(
@@ -27,6 +29,11 @@ lalrpop_util::lalrpop_mod!(
     grammar,
     "/cxl.rs"
 );
+
+/// Where the comments of a text are.
+pub fn comments(source: &Source) -> Vec<Range<usize>> {
+    lexer::lex(source, &mut Diagnostics::new()).comments
+}
 
 /// A CXL text as it stands in a pipeline file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,4 +44,6 @@ pub struct Source {
     pub map: TextMap,
     /// The whole scalar in the file.
     pub span: Span,
+    /// Whether it is a block whose lines are joined: `span` begins with its `>`.
+    pub folds: bool,
 }

@@ -68,8 +68,8 @@ fn read<'input>(
         );
         return None;
     }
-    let Lexed { tokens, near_dates } = lexer::lex(source, diagnostics);
-    Some((statements::split(&source.text, tokens, diagnostics), near_dates))
+    let Lexed { tokens, near_dates, .. } = lexer::lex(source, diagnostics);
+    Some((statements::split(source, tokens, diagnostics), near_dates))
 }
 
 fn expression(raw: &RawStatement<'_>, place: &Place<'_, '_>) -> Result<Expr, Box<Diagnostic>> {

@@ -7,6 +7,7 @@
 //! of `{`, the words that are words only in their place, and the comma that a line end stands for between the arms
 //! of a `match`.
 
+use super::Source;
 use super::literals;
 use super::token::{Tok, Token};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
@@ -25,22 +26,24 @@ pub struct RawStatement<'input> {
     pub broken: bool,
 }
 
-/// Cuts the tokens of `text` into statements. Reports brackets that do not pair, and statements that share a line.
+/// Cuts the tokens of a text into statements. Reports brackets that do not pair, and statements that share a line.
 pub fn split<'input>(
-    text: &'input str,
+    source: &'input Source,
     tokens: Vec<Token<'input>>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<RawStatement<'input>> {
-    let mut splitter = Splitter { text, tokens: tokens.into_iter().peekable(), diagnostics, depth: 0 };
+    let mut splitter = Splitter { source, tokens: tokens.into_iter().peekable(), diagnostics, depth: 0, joined: false };
     splitter.statements().0
 }
 
 struct Splitter<'input, 'd> {
-    text: &'input str,
+    source: &'input Source,
     tokens: std::iter::Peekable<std::vec::IntoIter<Token<'input>>>,
     diagnostics: &'d mut Diagnostics,
     /// How many blocks are open.
     depth: usize,
+    /// Whether it is reported that the lines of the text were joined.
+    joined: bool,
 }
 
 /// A bracket that is open in a statement.
@@ -100,18 +103,26 @@ impl<'input> Splitter<'input, '_> {
     /// Whether a statement starts although the one before has not ended with its line; reports it.
     fn shares_line(&mut self, current: &Current<'input>, token: &Token<'input>) -> bool {
         let shares = current.open.is_empty() && current.ends_expression() && !current.is_block_head();
-        if shares && !current.raw.broken {
-            self.diagnostics.push(
-                Diagnostic::error(Code::E202, format!("`{}` must start on a new line", token.text))
-                    .label(token.span, "a second statement on the line")
-                    .help(if folded(current, token) {
-                        "without `|` YAML joins the lines: write `cxl: |` and the statements below it"
-                    } else {
-                        "write each statement on a line of its own"
-                    }),
-            );
+        if shares && !current.raw.broken && !self.joined {
+            let finding = Diagnostic::error(Code::E202, format!("`{}` must start on a new line", token.text))
+                .label(token.span, "a second statement on the line");
+            self.joined = folded(current, token);
+            self.diagnostics.push(match self.joined {
+                true => self.joined_lines(finding),
+                false => finding.help("write each statement on a line of its own"),
+            });
         }
         shares
+    }
+
+    /// Says what to do about lines that YAML joined, which all statements suffer from.
+    fn joined_lines(&self, finding: Diagnostic) -> Diagnostic {
+        let Source { span, folds, .. } = self.source;
+        if !folds {
+            return finding.help("without `|` YAML joins the lines: write `cxl: |` and the statements below it");
+        }
+        let header = Span::new(span.file, span.start, span.start + 1);
+        finding.help("behind `>` YAML joins the lines: write `cxl: |`").fix(header, "|")
     }
 
     /// Ends the current statement.
@@ -189,7 +200,7 @@ impl<'input> Splitter<'input, '_> {
         if let (true, false, Some(minus)) = (negated, goes_on, tokens.last_mut()) {
             minus.tok = Tok::Int(i64::MIN);
             minus.span = minus.span.to(token.span);
-            minus.text = &self.text[minus.offset..token.offset + token.text.len()];
+            minus.text = &self.source.text[minus.offset..token.offset + token.text.len()];
             return;
         }
         if !current.raw.broken {

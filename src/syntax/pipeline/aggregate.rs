@@ -7,6 +7,7 @@ use super::transform::program;
 
 const CONFIG: Keys = Keys {
     read: &["group_by", "cxl", "strategy"],
+    required: &["group_by", "cxl"],
     refused: &[
         later(
             "time_window",
@@ -15,6 +16,7 @@ const CONFIG: Keys = Keys {
         later("allowed_lateness", "remove it; it belongs to `time_window`, which is not run yet either"),
         elsewhere("input", "move it out of `config`, beside `name`"),
     ],
+    ..Keys::NONE
 };
 
 const STRATEGIES: [(&str, AggregateStrategy); 3] =

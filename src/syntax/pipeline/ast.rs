@@ -35,6 +35,8 @@ pub struct Settings {
     pub threads: Option<Spanned<u64>>,
     /// `vars`
     pub vars: Vec<Var>,
+    /// Whether these are all variables; if not, followers stay silent about variables that are missing.
+    pub vars_complete: bool,
     /// `date_formats`: the chain that replaces the built-in one.
     pub date_formats: Option<Vec<Spanned<String>>>,
 }
@@ -55,8 +57,8 @@ pub enum Backpressure {
 pub struct Var {
     /// The name behind `$vars.`.
     pub name: Spanned<String>,
-    /// The declared type, as written.
-    pub ty: TypeText,
+    /// The declared type, as written; `None` where it can't be read (already reported).
+    pub ty: Option<TypeText>,
     /// The default, as written; `None` reads as null.
     pub default: Option<Spanned<ScalarText>>,
 }
@@ -368,8 +370,8 @@ pub struct Cull {
     pub input: Spanned<String>,
     /// `partition_by`, in order; may be empty.
     pub partition_by: Spanned<Vec<Spanned<String>>>,
-    /// `removed_to`
-    pub removed_to: Spanned<String>,
+    /// `removed_to`; `None` where it is no name for a port (already reported).
+    pub removed_to: Option<Spanned<String>>,
     /// `rules`, in file order.
     pub rules: Vec<CullRule>,
     /// Where `rules` stands.
@@ -499,7 +501,7 @@ pub enum IfExists {
 pub struct ErrorHandling {
     /// `strategy: continue` is true.
     pub continue_on_error: bool,
-    /// Where `strategy` is given.
+    /// Where `strategy` is given, if nothing is wrong with the block: what is missing may only have been misread.
     pub strategy_span: Option<Span>,
     /// `type_error_threshold`
     pub type_error_threshold: Option<Spanned<f64>>,

@@ -5,9 +5,9 @@ use super::fields::{Fields, Given, Keys, Reader};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 
-const READ: Keys = Keys { read: &["delimiter", "quote_char", "has_header", "encoding"], refused: &[] };
+const READ: Keys = Keys { read: &["delimiter", "quote_char", "has_header", "encoding"], ..Keys::NONE };
 
-const WRITE: Keys = Keys { read: &["delimiter"], refused: &[] };
+const WRITE: Keys = Keys { read: &["delimiter"], ..Keys::NONE };
 
 /// Formats of the language that this version doesn't run.
 const LATER: &[&str] = &["json", "fixed_width", "xml", "edifact", "x12", "hl7", "swift"];
@@ -22,7 +22,7 @@ const ENCODINGS: &[(&str, Encoding)] = &[
 /// `type` of a source's or a sink's `config`. `None`, reported, for a format that can't be used.
 pub(super) fn format(reader: &mut Reader<'_>, config: &Fields<'_>) -> Option<Spanned<Format>> {
     let given = reader.require(config, "type")?;
-    let name = reader.string(&given)?;
+    let name = reader.string(&given).filter(|name| !reader.diagnostics.reports(name.span))?;
     if name.value == "csv" {
         return Some(Spanned::new(Format::Csv, name.span));
     }

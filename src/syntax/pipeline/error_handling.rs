@@ -1,26 +1,33 @@
 //! `error_handling:`
 
 use super::ast::{DeadLetters, ErrorHandling, Rate, SourceDeadLetters};
-use super::fields::{Fields, Given, Keys, Reader, later};
+use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::yaml::{Entry, Value};
 
 const KEYS: Keys = Keys {
     read: &["strategy", "dlq", "type_error_threshold", "max_group_buffer"],
-    refused: &[later("correlation_fanout_policy", "remove it; each row fails or passes on its own")],
+    refused: &[
+        later("correlation_fanout_policy", "remove it; each row fails or passes on its own"),
+        elsewhere("correlation_key", "move it into the `config` of the source whose rows belong together"),
+        elsewhere("dlq_path", "write `dlq: { path: rejects.csv }`"),
+    ],
+    ..Keys::NONE
 };
 
 const DLQ: Keys = Keys {
     read: &["path", "include_reason", "include_source_row", "max_rate", "min_records", "per_source"],
     refused: &[],
+    ..Keys::NONE
 };
 
-const PER_SOURCE: Keys = Keys { read: &["path", "max_rate", "min_records"], refused: &[] };
+const PER_SOURCE: Keys = Keys { read: &["path", "max_rate", "min_records"], ..Keys::NONE };
 
 /// Reads the block. What can't be read is reported and left at its default.
 pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> ErrorHandling {
     let mut handling = ErrorHandling::default();
+    let errors = reader.diagnostics.error_count();
     let Some(fields) = reader.fields(given.node, "`error_handling`".to_owned(), given.key, &KEYS) else {
         return handling;
     };
@@ -30,10 +37,9 @@ pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> ErrorHandling 
     }
     handling.type_error_threshold = fields.get("type_error_threshold").and_then(|given| threshold(reader, &given));
     handling.max_group_buffer = fields.get("max_group_buffer").and_then(|given| reader.whole(&given, 0, u64::MAX));
-    let dlq = fields.group("dlq");
-    handling.dlq = dlq.as_ref().and_then(|given| dead_letters(reader, given));
-    if dlq.is_some() && handling.dlq.is_none() {
-        // Where dead letters go was said, only not in a way that can be read.
+    handling.dlq = fields.group("dlq").and_then(|given| dead_letters(reader, &given));
+    if reader.diagnostics.error_count() > errors {
+        // Where dead letters go may have been said, only not in a way that can be read.
         handling.strategy_span = None;
     }
     handling
@@ -69,9 +75,13 @@ fn threshold(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>>
 }
 
 fn dead_letters(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<DeadLetters> {
-    if let Value::Scalar(path) = &given.node.value {
+    if let Value::Scalar(scalar) = &given.node.value {
+        let path = if given.is_number_or_bool() { "rejects.csv" } else { reader.written(scalar.span) };
+        let mended = format!("{{ path: {path} }}");
         let finding = reader.wrong_kind(given, "a mapping");
-        reader.report(finding.help(format!("write `{{ path: {} }}`", path.text)));
+        let finding = finding.help(format!("write `dlq: {mended}`"));
+        let certain = !path.contains(['{', '}', ',', '\n']);
+        reader.report(if certain { finding.fix(scalar.span, mended) } else { finding });
         return None;
     }
     let fields = reader.fields(given.node, "`dlq`".to_owned(), given.key, &DLQ)?;

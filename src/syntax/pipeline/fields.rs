@@ -6,16 +6,31 @@
 use std::borrow::Cow;
 
 use super::habits;
+use super::values::{is_bool, is_number};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
-use crate::syntax::yaml::{Entry, Node, Value};
+use crate::syntax::yaml::{Entry, Node, ScalarStyle, Value};
 
 /// The keys of one kind of mapping.
 pub(super) struct Keys {
     /// Keys that are read.
     pub(super) read: &'static [&'static str],
+    /// Those of them that must be there.
+    pub(super) required: &'static [&'static str],
+    /// Those of them of which one must be there.
+    pub(super) one_of: &'static [&'static str],
     /// Keys that are known but not accepted.
     pub(super) refused: &'static [Refused],
+}
+
+impl Keys {
+    /// No keys at all.
+    pub(super) const NONE: Keys = Keys { read: &[], required: &[], one_of: &[], refused: &[] };
+
+    /// The keys for people, but for those that only hold remarks.
+    fn known(&self) -> impl Iterator<Item = &'static str> {
+        self.read.iter().copied().filter(|key| !key.starts_with('_'))
+    }
 }
 
 /// A key that is known but not accepted.
@@ -26,6 +41,13 @@ pub(super) struct Refused {
     pub(super) code: Code,
     /// What to do instead.
     pub(super) help: &'static str,
+}
+
+impl Refused {
+    /// Whether the help says what to do about a missing key, given in backticks.
+    fn speaks_of(&self, missing: &str) -> bool {
+        self.help.contains(missing.trim_end_matches('`'))
+    }
 }
 
 /// A key of the language that this version doesn't run yet.
@@ -84,9 +106,19 @@ impl<'n> Fields<'n> {
         self.refused.iter().any(|key| keys.contains(key))
     }
 
-    /// Whether a missing key needs no report of its own.
+    /// Whether a key that is missing may be given in a way that can't be read, which is reported.
     pub(super) fn incomplete(&self) -> bool {
         self.incomplete
+    }
+
+    /// What is required and not given, for people.
+    fn missing(&self, keys: &Keys) -> Vec<String> {
+        let absent = |key: &&&str| !self.has(key);
+        let mut missing: Vec<String> = keys.required.iter().filter(absent).map(|key| format!("`{key}`")).collect();
+        if !keys.one_of.is_empty() && keys.one_of.iter().all(|key| !self.has(key)) {
+            missing.push(format!("one of {}", listed(keys.one_of.iter().copied())));
+        }
+        missing
     }
 
     /// Where to report what is missing.
@@ -95,7 +127,21 @@ impl<'n> Fields<'n> {
     }
 }
 
-impl Given<'_> {
+impl<'n> Given<'n> {
+    /// Whether YAML reads it as a number or a boolean.
+    pub(super) fn is_number_or_bool(&self) -> bool {
+        let typed = |text: &str| is_number(text) || is_bool(text);
+        matches!(&self.node.value, Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain && typed(&scalar.text))
+    }
+
+    /// The text of a scalar.
+    pub(super) fn text(&self) -> Option<&'n str> {
+        match &self.node.value {
+            Value::Scalar(scalar) => Some(&scalar.text),
+            _ => None,
+        }
+    }
+
     /// Whether there is nothing behind the key.
     pub(super) fn is_null(&self) -> bool {
         matches!(&self.node.value, Value::Scalar(scalar) if scalar.is_null())
@@ -118,9 +164,20 @@ impl Reader<'_> {
 
     /// The part of a span on its first line, which is what a message about a whole list or mapping points at.
     pub(super) fn first_line(&self, span: Span) -> Span {
-        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let text = self.written(span);
         let length = text.find(['\r', '\n']).map_or(text.len(), |end| text[..end].trim_end().len());
         Span::new(span.file, span.start, span.start + length as u32)
+    }
+
+    /// What stands at a place.
+    pub(super) fn written(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+
+    /// The place of a mapping of one entry that another one in braces can stand in.
+    pub(super) fn with_braces(&self, mapping: &Node, entry: &Entry) -> Span {
+        let flow = self.written(mapping.span).starts_with('{');
+        if flow { mapping.span } else { entry.key.span.to(entry.value.span) }
     }
 
     /// The entries of a mapping, keys checked. `None`, reported, if the value is no mapping.
@@ -128,6 +185,8 @@ impl Reader<'_> {
         let given = Given { what: what.clone().into(), node, key: self.first_line(node.span) };
         let entries = self.mapping(&given)?;
         let mut fields = Fields { what, place, entries: Vec::new(), refused: Vec::new(), incomplete: false };
+        let mut misplaced = Vec::new();
+        let mut unknown = Vec::new();
         for entry in entries {
             let key = entry.key.text.as_str();
             if keys.read.contains(&key) {
@@ -135,46 +194,68 @@ impl Reader<'_> {
             } else if key == "<<" {
                 fields.incomplete = true;
             } else if let Some(refused) = keys.refused.iter().find(|refused| refused.key == key) {
-                self.refuse(entry.key.span, refused, &fields.what);
                 fields.refused.push(refused.key);
-            } else if let Some(meant) = self.unknown(entry, entries, keys, &fields.what) {
+                match refused.code {
+                    Code::E000 => misplaced.push((entry.key.span, refused)),
+                    _ => self.refuse(entry.key.span, refused),
+                }
+            } else if let Some(meant) = self.slip(entry, entries, keys, &fields.what) {
                 fields.entries.push((meant, entry));
+            } else {
+                unknown.push(entry);
             }
         }
+        self.strangers(&mut fields, keys, &misplaced, &unknown);
         Some(fields)
     }
 
-    fn refuse(&mut self, span: Span, refused: &Refused, what: &str) {
+    /// Reports keys that stand for nothing. Where required keys are missing, these are what is missing: then the one
+    /// report is about both, and no other follows.
+    fn strangers(&mut self, fields: &mut Fields<'_>, keys: &Keys, misplaced: &[(Span, &Refused)], unknown: &[&Entry]) {
+        let missing = if fields.incomplete { Vec::new() } else { fields.missing(keys) };
+        for (index, (span, refused)) in misplaced.iter().enumerate() {
+            let first = index == 0 && unknown.is_empty();
+            let untold: Vec<String> = missing.iter().filter(|key| first && !refused.speaks_of(key)).cloned().collect();
+            let finding = misplaced_key(*span, refused, &fields.what);
+            self.report(if untold.is_empty() { finding } else { finding.note(missing_here(&untold)) });
+        }
+        match unknown {
+            [] => {}
+            unknown if !missing.is_empty() => self.report(in_the_place_of(unknown, &missing, keys, &fields.what)),
+            unknown => {
+                for entry in unknown {
+                    self.report(self.given_already(entry, keys, unknown_key(&[entry], keys, &fields.what)));
+                }
+            }
+        }
+        fields.incomplete |= !unknown.is_empty() || !misplaced.is_empty() && !missing.is_empty();
+    }
+
+    /// Adds that the key looks like one that is given already.
+    fn given_already(&self, entry: &Entry, keys: &Keys, finding: Diagnostic) -> Diagnostic {
+        let close = closest(&entry.key.text, keys.known());
+        finding.help_opt(close.map(|close| format!("remove it; `{close}` is given already")))
+    }
+
+    /// Reports a key of the language that is not run yet, or that can't be set.
+    fn refuse(&mut self, span: Span, refused: &Refused) {
         let key = refused.key;
         let (message, label) = match refused.code {
             Code::E199 => (format!("`{key}` is not run by this version yet"), "not run yet"),
-            Code::E000 => (format!("`{key}` is not a key of {what}"), "does not belong here"),
             _ => (format!("`{key}` is reserved and can't be set"), "reserved"),
         };
         self.report(Diagnostic::error(refused.code, message).label(span, label).help(refused.help));
     }
 
-    /// Reports an unknown key. If it is a slip for a key that is not given, that key is what it is read as.
-    fn unknown(&mut self, entry: &Entry, all: &[Entry], keys: &Keys, what: &str) -> Option<&'static str> {
+    /// Reports an unknown key that is a slip for one that is not given, which is what it is read as.
+    fn slip(&mut self, entry: &Entry, all: &[Entry], keys: &Keys, what: &str) -> Option<&'static str> {
         let key = &entry.key;
-        let known = || keys.read.iter().copied().filter(|key| !key.starts_with('_'));
-        let given = |known: &&str| all.iter().any(|other| other.key.text == **known);
-        let allowed = match known().count() {
-            1 => format!("the key allowed here is {}", listed(known())),
-            _ => format!("the keys allowed here are {}", listed(known())),
-        };
-        let mut finding = Diagnostic::error(Code::E000, format!("`{}` is not a key of {what}", key.text))
-            .label(key.span, "unknown key")
-            .note(allowed);
-        let habit = habits::meant(&key.text, |meant| known().any(|known| known == meant && !given(&known)));
-        let meant = habit.or_else(|| closest(&key.text, known().filter(|known| !given(known))));
-        if let Some(meant) = meant {
-            finding = finding.help(format!("did you mean `{meant}`?")).fix(key.span, meant);
-        } else if let Some(meant) = closest(&key.text, known()) {
-            finding = finding.help(format!("remove it; `{meant}` is given already"));
-        }
-        self.report(finding);
-        meant
+        let free = |known: &&str| !all.iter().any(|other| other.key.text == **known);
+        let habit = habits::meant(&key.text, |meant| keys.known().any(|known| known == meant && free(&known)));
+        let meant = habit.or_else(|| closest(&key.text, keys.known().filter(free)))?;
+        let finding = unknown_key(&[entry], keys, what);
+        self.report(finding.help(format!("did you mean `{meant}`?")).fix(key.span, meant));
+        Some(meant)
     }
 
     /// The value of a key that must be there; reported if it isn't, or if nothing stands behind it.
@@ -203,14 +284,53 @@ impl Reader<'_> {
     }
 }
 
+/// A key that belongs to another mapping.
+fn misplaced_key(span: Span, refused: &Refused, what: &str) -> Diagnostic {
+    Diagnostic::error(Code::E000, format!("`{}` is not a key of {what}", refused.key))
+        .label(span, "does not belong here")
+        .help(refused.help)
+}
+
+/// Keys that nothing is known of.
+fn unknown_key(entries: &[&Entry], keys: &Keys, what: &str) -> Diagnostic {
+    let names = listed(entries.iter().map(|entry| entry.key.text.as_str()));
+    let message = match entries.len() {
+        1 => format!("{names} is not a key of {what}"),
+        _ => format!("{names} are not keys of {what}"),
+    };
+    let allowed = match keys.known().count() {
+        1 => format!("the key allowed here is {}", listed(keys.known())),
+        _ => format!("the keys allowed here are {}", listed(keys.known())),
+    };
+    let labelled = |finding: Diagnostic, entry: &&Entry| finding.label(entry.key.span, "unknown key");
+    entries.iter().fold(Diagnostic::error(Code::E000, message), labelled).note(allowed)
+}
+
+/// Unknown keys where others are missing.
+fn in_the_place_of(unknown: &[&Entry], missing: &[String], keys: &Keys, what: &str) -> Diagnostic {
+    let help = match (unknown, missing) {
+        ([one], [missing]) => format!("{missing} is missing: rename `{}` if that is what it is", one.key.text),
+        (_, [missing]) => format!("{missing} is missing"),
+        (_, missing) => missing_here(missing),
+    };
+    unknown_key(unknown, keys, what).help(help)
+}
+
+fn missing_here(missing: &[String]) -> String {
+    format!("missing here: {}", joined(missing))
+}
+
 /// Names as a list in backticks.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    match names.as_slice() {
-        [first, .., last] if names.len() > 1 => match names.len() {
-            2 => format!("{first} and {last}"),
-            _ => format!("{} and {last}", names[..names.len() - 1].join(", ")),
-        },
-        _ => names.concat(),
+    joined(&names)
+}
+
+/// Phrases as a list.
+fn joined(phrases: &[String]) -> String {
+    match phrases {
+        [first, last] => format!("{first} and {last}"),
+        [rest @ .., last] if rest.len() > 1 => format!("{} and {last}", rest.join(", ")),
+        phrases => phrases.concat(),
     }
 }

@@ -11,6 +11,7 @@ const CONFIG: Keys = Keys {
         elsewhere("inputs", "move it out of `config`, beside `name`"),
         elsewhere("input", "list the nodes it reads as `inputs`, beside `name`"),
     ],
+    ..Keys::NONE
 };
 
 const MODES: &[(&str, MergeMode)] = &[("concat", MergeMode::Concat), ("interleave", MergeMode::Interleave)];

@@ -22,6 +22,8 @@ mod settings;
 mod sink;
 mod sort;
 mod source;
+mod swallowed;
+mod torn;
 mod transform;
 mod types;
 mod values;
@@ -33,7 +35,8 @@ use self::fields::{Fields, Given, Keys, Reader};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, FileId, Span, Spanned};
 use crate::syntax::yaml;
 
-const KEYS: Keys = Keys { read: &["pipeline", "nodes", "error_handling", "_notes"], refused: &[] };
+const KEYS: Keys =
+    Keys { read: &["pipeline", "nodes", "error_handling", "_notes"], required: &["pipeline", "nodes"], ..Keys::NONE };
 
 /// Reads a pipeline file.
 ///
@@ -45,17 +48,23 @@ pub fn read(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<P
     if root.is_none() && diagnostics.error_count() == errors {
         diagnostics.push(nothing(file));
     }
-    let root = root?;
+    let mut root = root?;
     let mut reader = Reader { text, diagnostics };
+    torn::mend(&mut reader, &mut root);
+    let errors = reader.diagnostics.error_count();
     let start = reader.first_line(root.span);
     let fields = reader.fields(&root, "a pipeline file".to_owned(), start, &KEYS)?;
+    let keys_are_known = reader.diagnostics.error_count() == errors;
     let (name, settings) = pipeline(&mut reader, &fields);
     let nodes = reader.require(&fields, "nodes");
     let nodes = nodes.and_then(|given| self::nodes(&mut reader, &given));
-    let error_handling = match fields.group("error_handling") {
+    let mut error_handling = match fields.group("error_handling") {
         Some(given) => error_handling::read(&mut reader, &given),
         None => ErrorHandling::default(),
     };
+    if !keys_are_known {
+        error_handling.strategy_span = None;
+    }
     let (nodes, nodes_complete) = nodes?;
     Some(Pipeline { file, name, settings, nodes, nodes_complete, error_handling })
 }
@@ -82,8 +91,8 @@ fn nodes(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<(Vec<Node>, bool)
     for entry in &entries {
         match node::read(reader, entry) {
             Some(node) => {
-                // A reference can't name a node with a dot in its name, so it would be missed.
-                complete &= !node.name.value.contains('.');
+                // A reference may mean the node by another name than the one that is wrong.
+                complete &= !reader.diagnostics.reports(node.name.span);
                 nodes.push(node);
             }
             None => complete = false,

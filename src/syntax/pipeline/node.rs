@@ -9,16 +9,37 @@ use crate::syntax::yaml::{self, Entry, ScalarStyle, Value};
 
 /// Node kinds that this version runs, with the keys of their entries.
 const KINDS: &[(&str, Keys)] = &[
-    ("source", Keys { read: &["type", "name", "description", "config", "_notes"], refused: READS_NOTHING }),
-    ("transform", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
-    ("route", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
-    ("merge", Keys { read: &["type", "name", "description", "inputs", "config", "_notes"], refused: READS_SEVERAL }),
-    ("aggregate", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
-    ("cull", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
-    ("reshape", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
-    ("sink", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
-    ("output", Keys { read: &["type", "name", "description", "input", "config", "_notes"], refused: READS_ONE }),
+    ("source", SOURCE),
+    ("transform", ONE_INPUT),
+    ("route", ONE_INPUT),
+    ("merge", SEVERAL_INPUTS),
+    ("aggregate", ONE_INPUT),
+    ("cull", ONE_INPUT),
+    ("reshape", ONE_INPUT),
+    ("sink", ONE_INPUT),
+    ("output", ONE_INPUT),
 ];
+
+const SOURCE: Keys = Keys {
+    read: &["type", "name", "description", "config", "_notes"],
+    required: &["name", "config"],
+    refused: READS_NOTHING,
+    ..Keys::NONE
+};
+
+const ONE_INPUT: Keys = Keys {
+    read: &["type", "name", "description", "input", "config", "_notes"],
+    required: &["name", "input", "config"],
+    refused: READS_ONE,
+    ..Keys::NONE
+};
+
+const SEVERAL_INPUTS: Keys = Keys {
+    read: &["type", "name", "description", "inputs", "config", "_notes"],
+    required: &["name", "inputs"],
+    refused: READS_SEVERAL,
+    ..Keys::NONE
+};
 
 /// Node kinds of the language that this version doesn't run yet.
 const LATER: &[&str] = &["combine", "envelope", "composition"];
@@ -44,11 +65,11 @@ const READS_NOTHING: &[super::fields::Refused] = &[
 ];
 
 const IN_CONFIG: &str = "move it into `config`";
-const ONE_INPUT: &str = "name the one node it reads: `input: <node>`";
+const NAME_INPUT: &str = "name the one node it reads: `input: <node>`";
 const READS_ONE: &[super::fields::Refused] = &[
-    elsewhere("inputs", ONE_INPUT),
-    elsewhere("body", ONE_INPUT),
-    elsewhere("header", ONE_INPUT),
+    elsewhere("inputs", NAME_INPUT),
+    elsewhere("body", NAME_INPUT),
+    elsewhere("header", NAME_INPUT),
     elsewhere("cxl", IN_CONFIG),
     elsewhere("validations", IN_CONFIG),
     elsewhere("conditions", IN_CONFIG),
@@ -102,7 +123,7 @@ pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Node> {
             let description = fields.get("description").and_then(|given| reader.string(&given));
             let parts = Parts { fields, label, place };
             let node_kind = runnable(reader, kind.as_ref()?.value, &parts);
-            (name, description, node_kind.unwrap_or_else(|| NodeKind::Error { inputs: inputs(entries) }))
+            (name, description, node_kind.unwrap_or_else(|| NodeKind::Error { inputs: inputs(reader, entries) }))
         }
         None => {
             let name = any_name(reader, entries, &label, place);
@@ -140,9 +161,6 @@ impl<'n> Parts<'n> {
 
     /// `input`
     pub(super) fn input(&self, reader: &mut Reader<'_>) -> Option<Spanned<String>> {
-        if self.fields.refused(WIRING) && !self.fields.has("input") {
-            return None;
-        }
         let given = reader.require(&self.fields, "input")?;
         if let Value::Sequence(items) = &given.node.value {
             let finding = reader.wrong_kind(&given, "text");
@@ -158,9 +176,6 @@ impl<'n> Parts<'n> {
 
     /// `inputs`. `None` where it is missing, which is reported; an empty list is reported too.
     pub(super) fn inputs(&self, reader: &mut Reader<'_>) -> Option<Vec<Spanned<String>>> {
-        if self.fields.refused(WIRING) && !self.fields.has("inputs") {
-            return None;
-        }
         let given = reader.require(&self.fields, "inputs")?;
         let inputs = reader.strings(&given)?;
         if matches!(&given.node.value, Value::Sequence(items) if items.is_empty()) {
@@ -179,7 +194,7 @@ impl<'n> Parts<'n> {
 fn kind(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Spanned<&'static str>> {
     let entry = find(entries, "type")?;
     let given = Given { what: "`type`".into(), node: &entry.value, key: entry.key.span };
-    let ty = reader.string(&given)?;
+    let ty = reader.string(&given).filter(|ty| !reader.diagnostics.reports(ty.span))?;
     let known = || KINDS.iter().map(|(name, _)| *name).chain(LATER.iter().copied());
     if let Some(kind) = known().find(|kind| *kind == ty.value) {
         return Some(Spanned::new(kind, ty.span));
@@ -200,25 +215,25 @@ fn kind(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Spanned<&'static s
 fn find<'n>(entries: &'n [Entry], key: &str) -> Option<&'n Entry> {
     const ENTRY: &[&str] = &["type", "name", "description", "config", "input", "inputs"];
     let exact = entries.iter().find(|entry| entry.key.text == key);
-    exact.or_else(|| entries.iter().find(|entry| closest(&entry.key.text, ENTRY.iter().copied()) == Some(key)))
+    let is_slip = |entry: &&Entry| {
+        let word = entry.key.text.as_str();
+        habits::meant(word, |meant| meant == key).or_else(|| closest(word, ENTRY.iter().copied())) == Some(key)
+    };
+    exact.or_else(|| entries.iter().find(is_slip))
 }
 
 /// What messages call the node.
 fn label(entries: &[Entry], kind: Option<&str>) -> String {
     let kind = kind.unwrap_or("node");
     match find(entries, "name").map(|entry| &entry.value.value) {
-        Some(Value::Scalar(name)) if !name.text.is_empty() => format!("{kind} `{}`", name.text),
+        Some(Value::Scalar(name)) if !name.text.trim().is_empty() => format!("{kind} `{}`", name.text),
         _ => format!("this {kind}"),
     }
 }
 
 /// `name`, with the rules that need no other node.
 fn name(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
-    let name = reader.string(given)?;
-    if name.value.trim().is_empty() {
-        reader.no_value(given);
-        return None;
-    }
+    let name = reader.name(given)?;
     if name.value.contains('.') {
         let mended = name.value.replace('.', "_");
         reader.report(
@@ -253,7 +268,7 @@ fn any_name(reader: &mut Reader<'_>, entries: &[Entry], label: &str, place: Span
 
 /// A node that can't be run.
 fn other(reader: &mut Reader<'_>, kind: Option<&Spanned<&str>>, entries: &[Entry]) -> NodeKind {
-    let inputs = inputs(entries);
+    let inputs = inputs(reader, entries);
     let Some(kind) = kind else { return NodeKind::Error { inputs } };
     let runnable = super::fields::listed(KINDS.iter().map(|(name, _)| *name));
     reader.report(
@@ -264,21 +279,24 @@ fn other(reader: &mut Reader<'_>, kind: Option<&Spanned<&str>>, entries: &[Entry
     NodeKind::Unsupported { kind: kind.value.to_owned(), inputs }
 }
 
-/// Whatever an entry names as its inputs.
-fn inputs(entries: &[Entry]) -> Vec<Spanned<String>> {
+/// Whatever an entry names as its inputs, but for what could not be read.
+fn inputs(reader: &Reader<'_>, entries: &[Entry]) -> Vec<Spanned<String>> {
     let mut inputs = Vec::new();
     for entry in entries.iter().filter(|entry| WIRING.contains(&entry.key.text.as_str())) {
-        references(&entry.value, &mut inputs);
+        references(reader, &entry.value, &mut inputs);
     }
     inputs
 }
 
-fn references(node: &yaml::Node, inputs: &mut Vec<Spanned<String>>) {
+fn references(reader: &Reader<'_>, node: &yaml::Node, inputs: &mut Vec<Spanned<String>>) {
+    if reader.diagnostics.reports(reader.first_line(node.span)) {
+        return;
+    }
     match &node.value {
         Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain && scalar.is_null() => {}
         Value::Scalar(scalar) => inputs.push(Spanned::new(scalar.text.clone(), scalar.span)),
-        Value::Sequence(items) => items.iter().for_each(|item| references(item, inputs)),
-        Value::Mapping(entries) => entries.iter().for_each(|entry| references(&entry.value, inputs)),
+        Value::Sequence(items) => items.iter().for_each(|item| references(reader, item, inputs)),
+        Value::Mapping(entries) => entries.iter().for_each(|entry| references(reader, &entry.value, inputs)),
         Value::Error => {}
     }
 }

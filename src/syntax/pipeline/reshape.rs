@@ -11,27 +11,35 @@ use crate::syntax::yaml::{Entry, Scalar, Value};
 
 const CONFIG: Keys = Keys {
     read: &["partition_by", "order_by", "rules"],
+    required: &["partition_by", "rules"],
     refused: &[
         elsewhere("input", "move it out of `config`, beside `name`"),
         elsewhere("removed_to", "remove it: a reshape removes no rows, a cull does"),
     ],
+    ..Keys::NONE
 };
 
 const IN_MUTATE: &str = "move it into `mutate`: `mutate: { set: { <column>: <value> } }`";
 const IN_SYNTHESIZE: &str = "move it into `synthesize`: `synthesize: { copy_from: trigger, overrides: { … } }`";
 const RULE: Keys = Keys {
     read: &["name", "when", "mutate", "synthesize"],
+    required: &["name", "when"],
     refused: &[
         elsewhere("set", IN_MUTATE),
         elsewhere("copy_from", IN_SYNTHESIZE),
         elsewhere("overrides", IN_SYNTHESIZE),
     ],
+    ..Keys::NONE
 };
 
-const MUTATE: Keys = Keys { read: &["set"], refused: &[] };
+const MUTATE: Keys = Keys { read: &["set"], required: &["set"], ..Keys::NONE };
 
-const SYNTHESIZE: Keys =
-    Keys { read: &["copy_from", "overrides"], refused: &[elsewhere("set", "call it `overrides`")] };
+const SYNTHESIZE: Keys = Keys {
+    read: &["copy_from", "overrides"],
+    required: &["copy_from"],
+    refused: &[elsewhere("set", "call it `overrides`")],
+    ..Keys::NONE
+};
 
 const COPY_FROM: &[(&str, CopyFrom)] = &[("trigger", CopyFrom::Trigger), ("none", CopyFrom::Nothing)];
 
@@ -40,7 +48,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let input = node.input(reader);
     let config = node.config(reader, &CONFIG)?;
     let partition_by = reader.require(&config, "partition_by").and_then(|given| reader.column_list(&given));
-    let order_by = config.group("order_by").map(|given| sort::fields(reader, &given, &sort::WITHIN_GROUPS));
+    let order_by = config.get("order_by").map(|given| sort::fields(reader, &given, &sort::WITHIN_GROUPS));
     let (rules, rules_span) = rules::list(reader, &config, rule)?;
     Some(NodeKind::Reshape(Reshape {
         input: input?,
@@ -56,11 +64,11 @@ fn rule(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<ReshapeRule> {
     let place = reader.first_line(given.node.span);
     let label = rules::label(given);
     let fields = reader.fields(given.node, label.clone(), place, &RULE)?;
-    let name = reader.require(&fields, "name").and_then(|given| reader.string(&given));
+    let name = rules::name(reader, &fields);
     let when = reader.require(&fields, "when").map(|given| reader.expression(&given));
     let set = fields.get("mutate").map(|given| mutate(reader, &given, &label));
     let synthesize = fields.get("synthesize").map(|given| synthesize(reader, &given, &label));
-    let misplaced = fields.refused(&["set", "copy_from", "overrides"]);
+    let misplaced = fields.incomplete() || fields.refused(&["set", "copy_from", "overrides"]);
     let (set, synthesize) = (set.unwrap_or(Some(Vec::new()))?, synthesize.map_or(Some(None), |read| read.map(Some))?);
     if misplaced && set.is_empty() && synthesize.is_none() {
         return None;
@@ -137,16 +145,17 @@ fn assignment(reader: &mut Reader<'_>, entry: &Entry, list: &str) -> Assignment 
 
 /// The expression. Where it is a text without quotes of its own, which doesn't parse, what is found says so.
 fn value(reader: &mut Reader<'_>, scalar: &Scalar) -> cxl::ast::Expr {
-    let source = cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span };
-    let mut found = Diagnostics::new();
-    let expr = cxl::parse_expression(&source, &mut found);
     let text = scalar.text.trim();
     let is_prose = text.contains(' ') && text.chars().all(|c| c.is_alphanumeric() || " .,:-!?".contains(c));
-    for finding in found.iter().cloned() {
-        let help = (is_prose && finding.help.is_none()).then(|| own_quotes(text));
-        reader.report(finding.help_opt(help));
-    }
-    expr
+    reader.parsed(scalar, |source, diagnostics| {
+        let mut found = Diagnostics::new();
+        let expr = cxl::parse_expression(source, &mut found);
+        for finding in found.iter().cloned() {
+            let help = (is_prose && finding.help.is_none()).then(|| own_quotes(text));
+            diagnostics.push(finding.help_opt(help));
+        }
+        expr
+    })
 }
 
 /// What to do about a value that is a text without quotes of its own.

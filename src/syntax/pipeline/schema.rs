@@ -2,8 +2,8 @@
 
 use super::ast::SchemaColumn;
 use super::fields::{Given, Keys, Reader, Refused, elsewhere, later};
-use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
-use crate::syntax::yaml::{Entry, Value};
+use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::yaml::{Entry, Node, Value};
 
 /// The most digits behind the point that a decimal keeps.
 const SCALE_LIMIT: u8 = 28;
@@ -13,7 +13,9 @@ const PRECISION_LIMIT: u8 = 38;
 
 const COLUMN: Keys = Keys {
     read: &["name", "type", "source_name", "format", "precision", "scale", "long_unique"],
+    required: &["name", "type"],
     refused: COLUMN_LATER,
+    ..Keys::NONE
 };
 
 const COLUMN_LATER: &[Refused] = &[
@@ -36,6 +38,7 @@ const LAYOUT: &str = "remove it; it lays out fixed-width files, and this version
 
 const SINK_COLUMN: Keys = Keys {
     read: &["name", "type", "scale"],
+    required: &["name"],
     refused: &[
         later("source_name", NAMES),
         later("format", "remove it, and write the text wanted in a transform"),
@@ -54,6 +57,7 @@ const SINK_COLUMN: Keys = Keys {
         later("trim", LAYOUT),
         later("truncation", LAYOUT),
     ],
+    ..Keys::NONE
 };
 
 const NAMES: &str = "remove it, and rename columns with `mapping`";
@@ -84,7 +88,7 @@ fn column(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<SchemaColumn> {
     let place = reader.first_line(given.node.span);
     let fields = match &given.node.value {
         Value::Mapping(entries) if reads_as_name_and_type(entries) => {
-            name_and_type(reader, &entries[0], place);
+            name_and_type(reader, given.node, &entries[0]);
             return None;
         }
         Value::Mapping(_) => reader.fields(given.node, column_label(given), place, &COLUMN)?,
@@ -94,8 +98,8 @@ fn column(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<SchemaColumn> {
             return None;
         }
     };
-    let name = reader.require(&fields, "name").and_then(|given| reader.string(&given));
-    let ty = reader.require(&fields, "type").and_then(|given| reader.type_text(&given));
+    let name = reader.require(&fields, "name").and_then(|given| reader.name(&given));
+    let ty = reader.required_type(&fields, "type");
     let source_name = fields.get("source_name").and_then(|given| reader.string(&given));
     let format = fields.get("format").and_then(|given| reader.string(&given));
     let precision = fields.get("precision").and_then(|given| reader.small(&given, 1, PRECISION_LIMIT));
@@ -115,14 +119,15 @@ fn reads_as_name_and_type(entries: &[Entry]) -> bool {
     !known && matches!(&entry.value.value, Value::Scalar(ty) if !ty.is_null())
 }
 
-fn name_and_type(reader: &mut Reader<'_>, entry: &Entry, place: Span) {
-    let Value::Scalar(ty) = &entry.value.value else { return };
-    let written = format!("name: {}, type: {}", entry.key.text, ty.text);
+fn name_and_type(reader: &mut Reader<'_>, node: &Node, entry: &Entry) {
+    let span = reader.with_braces(node, entry);
+    let (name, ty) = (reader.written(entry.key.span), reader.written(entry.value.span));
+    let written = format!("{{ name: {name}, type: {ty} }}");
     reader.report(
         Diagnostic::error(Code::E000, "a column is declared with the keys `name` and `type`")
-            .label(place, "holds neither")
-            .help(format!("write `{{ {written} }}`"))
-            .fix(entry.key.span.to(ty.span), written),
+            .label(reader.first_line(span), "holds neither")
+            .help(format!("write `{written}`"))
+            .fix(span, written),
     );
 }
 

@@ -3,11 +3,13 @@
 use super::ast::{Backpressure, ScalarText, Settings, Var};
 use super::fields::{Fields, Given, Keys, Reader, Refused, later};
 use super::size::parse_size;
+use super::values::{is_bool, is_number};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
-use crate::syntax::yaml::{Entry, ScalarStyle, Value};
+use crate::syntax::yaml::{Entry, Node, ScalarStyle, Value};
 
 const KEYS: Keys = Keys {
     read: &["name", "memory", "batch_size", "concurrency", "vars", "date_formats"],
+    required: &["name"],
     refused: &[
         later("rules_path", "remove it, and write the rules into the `cxl` that uses them"),
         later("metrics", "remove it; the summary of a run shows its counts"),
@@ -15,22 +17,27 @@ const KEYS: Keys = Keys {
         Refused { key: "log_rules", code: Code::E124, help: "remove it" },
         Refused { key: "include_provenance", code: Code::E125, help: "remove it" },
     ],
+    ..Keys::NONE
 };
 
-const MEMORY: Keys = Keys { read: &["limit", "backpressure", "resume_threshold"], refused: &[] };
+const MEMORY: Keys = Keys { read: &["limit", "backpressure", "resume_threshold"], ..Keys::NONE };
 
 const CONCURRENCY: Keys = Keys {
     read: &["threads"],
     refused: &[later("chunk_size", "remove it; `batch_size` bounds how many rows go together")],
+    ..Keys::NONE
 };
 
 /// The most worker threads, here and on the command line.
 const MOST_THREADS: u64 = 1024;
 
-const VAR: Keys = Keys { read: &["type", "default"], refused: &[] };
+const VAR: Keys = Keys { read: &["type", "default"], required: &["type"], ..Keys::NONE };
 
 const BACKPRESSURE: &[(&str, Backpressure)] =
     &[("pause", Backpressure::Pause), ("spill", Backpressure::Spill), ("both", Backpressure::Both)];
+
+/// The types of variables.
+const TYPES: &[&str] = &["string", "int", "float", "bool", "date", "date_time"];
 
 /// Reads the run-wide settings, and the pipeline's name. What can't be read is reported and left at its default.
 pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> (Option<Spanned<String>>, Settings) {
@@ -38,24 +45,17 @@ pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> (Option<Spanne
     let Some(fields) = reader.fields(given.node, "`pipeline`".to_owned(), given.key, &KEYS) else {
         return (None, settings);
     };
-    let name = reader.require(&fields, "name").and_then(|given| name(reader, &given));
+    let name = reader.require(&fields, "name").and_then(|given| reader.name(&given));
     if let Some(given) = fields.group("memory") {
         memory(reader, &given, &mut settings);
     }
     settings.batch_size = fields.get("batch_size").and_then(|given| reader.whole(&given, 1, u64::MAX));
     settings.threads = fields.group("concurrency").and_then(|given| threads(reader, &given));
-    settings.vars = fields.group("vars").map(|given| vars(reader, &given)).unwrap_or_default();
+    let vars = fields.group("vars").map(|given| vars(reader, &given));
+    settings.vars_complete = !fields.incomplete() && vars.as_ref().is_none_or(Option::is_some);
+    settings.vars = vars.flatten().unwrap_or_default();
     settings.date_formats = fields.group("date_formats").and_then(|given| reader.strings(&given));
     (name, settings)
-}
-
-fn name(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
-    let name = reader.string(given)?;
-    if name.value.trim().is_empty() {
-        reader.no_value(given);
-        return None;
-    }
-    Some(name)
 }
 
 fn memory(reader: &mut Reader<'_>, given: &Given<'_>, settings: &mut Settings) {
@@ -105,27 +105,52 @@ fn threads(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<u64>> {
     reader.whole(&threads, 1, MOST_THREADS)
 }
 
-fn vars(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<Var> {
-    let entries = reader.mapping(given).unwrap_or_default();
-    entries.iter().filter_map(|entry| var(reader, entry)).collect()
+/// The variables. `None`, reported, if they are no mapping.
+fn vars(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Vec<Var>> {
+    let entries = reader.mapping(given)?;
+    Some(entries.iter().map(|entry| var(reader, entry)).collect())
 }
 
-fn var(reader: &mut Reader<'_>, entry: &Entry) -> Option<Var> {
+/// A variable. One that can't be read stays, without a type, so that it can be referred to.
+fn var(reader: &mut Reader<'_>, entry: &Entry) -> Var {
     let name = Spanned::new(entry.key.text.clone(), entry.key.span);
     let what = format!("variable `{}`", name.value);
-    match &entry.value.value {
-        Value::Mapping(_) => {}
-        Value::Error => return None,
+    let fields = match &entry.value.value {
+        Value::Mapping(_) => reader.fields(&entry.value, what, entry.key.span, &VAR),
+        Value::Error => None,
         _ => {
             let given = Given { what: what.into(), node: &entry.value, key: entry.key.span };
-            reader.wrong(&given, "a mapping such as `{ type: int, default: 3 }`");
-            return None;
+            let finding = reader.wrong_kind(&given, "a mapping with a `type`");
+            let mended = with_type(reader, &entry.value);
+            reader.report(match mended {
+                Some(mended) => finding.help(format!("write `{mended}`")).fix(entry.value.span, mended),
+                None => finding.help("write a mapping such as `{ type: int, default: 3 }`"),
+            });
+            None
         }
-    }
-    let fields = reader.fields(&entry.value, what, entry.key.span, &VAR)?;
-    let ty = reader.require(&fields, "type").and_then(|given| reader.type_text(&given));
+    };
+    let Some(fields) = fields else { return Var { name, ty: None, default: None } };
+    let ty = reader.required_type(&fields, "type");
     let default = default(reader, &fields);
-    Some(Var { name, ty: ty?, default })
+    Var { name, ty, default }
+}
+
+/// What a bare value is as a variable: a type, or a default with the type that it has.
+fn with_type(reader: &Reader<'_>, node: &Node) -> Option<String> {
+    let Value::Scalar(scalar) = &node.value else { return None };
+    let written = reader.written(scalar.span);
+    if scalar.is_null() || reader.first_line(scalar.span) != scalar.span || written.contains([',', '{', '}']) {
+        return None;
+    }
+    let plain = scalar.style == ScalarStyle::Plain;
+    let ty = match scalar.text.as_str() {
+        name if plain && TYPES.contains(&name) => return Some(format!("{{ type: {name} }}")),
+        text if plain && is_bool(text) => "bool",
+        text if plain && text.parse::<i64>().is_ok() => "int",
+        text if plain && is_number(text) => "float",
+        _ => "string",
+    };
+    Some(format!("{{ type: {ty}, default: {written} }}"))
 }
 
 /// A default; no default and null are one.

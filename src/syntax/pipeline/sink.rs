@@ -23,6 +23,7 @@ const CONFIG: Keys = Keys {
         "schema",
         "options",
     ],
+    required: &["type", "path"],
     refused: &[
         later("split", "remove it; all rows are written to one file"),
         later("join_values", "remove it, and join the values in a transform"),
@@ -30,12 +31,13 @@ const CONFIG: Keys = Keys {
         later("reconstruct_envelope", "remove it"),
         elsewhere("input", "move it out of `config`, beside `name`"),
     ],
+    ..Keys::NONE
 };
 
 const IF_EXISTS: &[(&str, IfExists)] =
     &[("overwrite", IfExists::Overwrite), ("error", IfExists::Error), ("unique_suffix", IfExists::UniqueSuffix)];
 
-/// Reads a sink. `None`, reported, if its input, its format or its path is missing.
+/// Reads a sink. `None`, reported, if its input, its format or its path is missing, or a list of columns can't be read.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {
     let input = node.input(reader);
     let config = node.config(reader, &CONFIG)?;
@@ -43,13 +45,13 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let format = csv::format(reader, &config);
     let path = reader.require(&config, "path").and_then(|given| path(reader, &given));
     let include_unmapped = boolean(reader, &config, "include_unmapped", true);
-    let mapping = config.get("mapping").and_then(|given| mapping(reader, &given, &node.label));
-    let exclude = config.group("exclude").and_then(|given| reader.strings(&given)).unwrap_or_default();
+    let mapping = config.get("mapping").map(|given| mapping(reader, &given, &node.label));
+    let exclude = config.group("exclude").map(|given| reader.strings(&given));
     let include_header = boolean(reader, &config, "include_header", true);
     let if_exists = config.get("if_exists").and_then(|given| reader.choice(&given, IF_EXISTS));
     // CSV writes null as an empty cell either way.
     boolean(reader, &config, "preserve_nulls", false);
-    let sort_order = config.group("sort_order").map(|given| sort::fields(reader, &given, &sort::WRITTEN));
+    let sort_order = config.get("sort_order").map(|given| sort::fields(reader, &given, &sort::WRITTEN));
     let include_correlation_keys = boolean(reader, &config, "include_correlation_keys", false);
     // Options and columns are those of the format.
     let format = format?;
@@ -62,8 +64,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         format,
         path: path?,
         include_unmapped,
-        mapping,
-        exclude,
+        mapping: mapping.map_or(Some(None), |read| read.map(Some))?,
+        exclude: exclude.unwrap_or(Some(Vec::new()))?,
         include_header,
         delimiter,
         scales,
@@ -111,7 +113,7 @@ fn token(reader: &mut Reader<'_>, scalar: &Scalar, from: &str) {
     );
 }
 
-/// `mapping`, a list of `column` and `{ output: column }`.
+/// `mapping`, a list of `column` and `{ output: column }`. `None`, reported, if an entry can't be read.
 fn mapping(reader: &mut Reader<'_>, given: &Given<'_>, label: &str) -> Option<Vec<Mapping>> {
     match &given.node.value {
         Value::Sequence(items) if !items.is_empty() => {}
@@ -127,15 +129,16 @@ fn mapping(reader: &mut Reader<'_>, given: &Given<'_>, label: &str) -> Option<Ve
             return None;
         }
     }
+    let entries: Vec<_> = reader.list(given)?.iter().map(|item| mapped(reader, item)).collect();
     let mut mapping: Vec<Mapping> = Vec::new();
-    for item in reader.list(given)? {
-        let Some(entry) = mapped(reader, &item) else { continue };
+    let readable = entries.iter().all(Option::is_some);
+    for entry in entries.into_iter().flatten() {
         match mapping.iter().find(|other| other.output.value == entry.output.value) {
             Some(first) => twice(reader, &entry, first, label),
             None => mapping.push(entry),
         }
     }
-    Some(mapping)
+    readable.then_some(mapping)
 }
 
 fn mapped(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Mapping> {

@@ -3,7 +3,7 @@
 use super::ast::{NullOrder, SortField};
 use super::fields::{Given, Keys, Reader, elsewhere};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::syntax::yaml::Value;
+use crate::syntax::yaml::{Entry, Node, Value};
 
 /// What the fields of a list may say.
 pub(super) struct Form {
@@ -11,7 +11,7 @@ pub(super) struct Form {
     drops_nulls: bool,
 }
 
-const FIELD: Keys = Keys { read: &["field", "order", "null_order"], refused: &[] };
+const FIELD: Keys = Keys { read: &["field", "order", "null_order"], required: &["field"], ..Keys::NONE };
 
 /// The order that a source claims of its files.
 pub(super) const CLAIMED: Form = Form { keys: FIELD, drops_nulls: false };
@@ -23,7 +23,9 @@ pub(super) const WRITTEN: Form = Form { keys: FIELD, drops_nulls: true };
 pub(super) const WITHIN_GROUPS: Form = Form {
     keys: Keys {
         read: &["field", "order"],
+        required: &["field"],
         refused: &[elsewhere("null_order", "remove it; within a group nulls always come last")],
+        ..Keys::NONE
     },
     drops_nulls: false,
 };
@@ -33,8 +35,12 @@ const ORDERS: &[(&str, bool)] = &[("asc", false), ("desc", true)];
 const KEPT_NULLS: [(&str, NullOrder); 2] = [("last", NullOrder::Last), ("first", NullOrder::First)];
 
 /// The fields, in order. Each is a column, or a mapping with a `field`; those that can't be read are reported and left
-/// out.
+/// out. So is a list that is not there at all.
 pub(super) fn fields(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) -> Vec<SortField> {
+    if given.is_null() {
+        reader.no_value(given);
+        return Vec::new();
+    }
     if let Value::Scalar(scalar) = &given.node.value {
         let field = reader.not_in_brackets(given, scalar);
         return vec![SortField { field, descending: false, nulls: NullOrder::default() }];
@@ -44,10 +50,14 @@ pub(super) fn fields(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) ->
 }
 
 fn field(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) -> Option<SortField> {
-    let Value::Mapping(_) = &given.node.value else {
+    let Value::Mapping(entries) = &given.node.value else {
         let field = reader.string(given)?;
         return Some(SortField { field, descending: false, nulls: NullOrder::default() });
     };
+    if let Some(finding) = field_and_order(reader, given.node, entries, form) {
+        reader.report(finding);
+        return None;
+    }
     let place = reader.first_line(given.node.span);
     let fields = reader.fields(given.node, given.what.clone().into_owned(), place, &form.keys)?;
     let field = reader.require(&fields, "field").and_then(|given| reader.string(&given));
@@ -55,6 +65,21 @@ fn field(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) -> Option<Sort
     let nulls = fields.get("null_order").and_then(|given| null_order(reader, &given, form));
     let descending = order.is_some_and(|order| order.value);
     Some(SortField { field: field?, descending, nulls: nulls.unwrap_or_default() })
+}
+
+/// What to say about `{ start: desc }`, where `{ field: start, order: desc }` is meant.
+fn field_and_order(reader: &Reader<'_>, node: &Node, entries: &[Entry], form: &Form) -> Option<Diagnostic> {
+    let [entry] = entries else { return None };
+    let Value::Scalar(value) = &entry.value.value else { return None };
+    let (order, _) = ORDERS.iter().find(|(order, _)| value.text.to_ascii_lowercase().starts_with(order))?;
+    if form.keys.read.contains(&entry.key.text.as_str()) {
+        return None;
+    }
+    let span = reader.with_braces(node, entry);
+    let written = format!("{{ field: {}, order: {order} }}", reader.written(entry.key.span));
+    let finding = Diagnostic::error(Code::E000, "a column and its order are given with the keys `field` and `order`")
+        .label(reader.first_line(span), "holds neither");
+    Some(finding.help(format!("write `{written}`")).fix(span, written))
 }
 
 /// `null_order`, which can drop rows only where they are written.

@@ -4,7 +4,7 @@ use super::ast::{Matcher, NodeKind, OnUnmapped, Source};
 use super::fields::{Fields, Given, Keys, Reader, later};
 use super::node::Parts;
 use super::{csv, schema, sort};
-use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::Value;
 
 const CONFIG: Keys = Keys {
@@ -24,6 +24,8 @@ const CONFIG: Keys = Keys {
         "transport",
         "dlq_granularity",
     ],
+    required: &["type", "schema"],
+    one_of: MATCHERS,
     refused: &[
         later("exclude", FILES),
         later("modified_after", FILES),
@@ -35,6 +37,7 @@ const CONFIG: Keys = Keys {
         later("split_to_rows", "remove it; each row of a file is one row here"),
         later("watermark", "remove it; no node that runs uses event time"),
     ],
+    ..Keys::NONE
 };
 
 const FILES: &str = "remove it, and choose the files with `path`, `paths`, `glob` or `regex`";
@@ -44,7 +47,7 @@ const RESHAPING: &[&str] = &["split_values", "split_to_rows"];
 
 const MATCHERS: &[&str] = &["path", "paths", "glob", "regex"];
 
-const ON_UNMAPPED: Keys = Keys { read: &["mode"], refused: &[] };
+const ON_UNMAPPED: Keys = Keys { read: &["mode"], ..Keys::NONE };
 
 const MODES: &[(&str, OnUnmapped)] =
     &[("auto_widen", OnUnmapped::AutoWiden), ("drop", OnUnmapped::Drop), ("reject", OnUnmapped::Reject)];
@@ -59,10 +62,13 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let matcher = matcher(reader, &config, &node.label);
     let on_unmapped = config.group("on_unmapped").and_then(|given| on_unmapped(reader, &given)).unwrap_or_default();
     let correlation_key = config.get("correlation_key").and_then(|given| correlation_key(reader, &given));
-    let sort_order = config.group("sort_order");
+    let sort_order = config.get("sort_order");
     let sort_order_span = sort_order.as_ref().map(|given| given.node.span);
     let sort_order = sort_order.map(|given| sort::fields(reader, &given, &sort::CLAIMED));
     let on_unsorted = config.get("on_unsorted").and_then(|given| reader.choice(&given, ON_UNSORTED));
+    if let (Some(mode), Some(given)) = (&on_unsorted, config.get("on_unsorted")) {
+        claims_order(reader, &config, given.key.to(mode.span));
+    }
     if let Some(given) = config.group("transport") {
         transport(reader, &given);
     }
@@ -85,6 +91,20 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         unsorted_is_error: on_unsorted.is_some_and(|mode| mode.value),
         correlation_key: correlation_key.unwrap_or_default(),
     }))
+}
+
+/// Warns (W203) of `on_unsorted` where no order is declared.
+fn claims_order(reader: &mut Reader<'_>, config: &Fields<'_>, on_unsorted: Span) {
+    let sort_order = config.get("sort_order").map(|given| &given.node.value);
+    let is_empty = |value: &Value| matches!(value, Value::Sequence(fields) if fields.is_empty());
+    if sort_order.is_some_and(|value| !is_empty(value)) || config.incomplete() {
+        return;
+    }
+    reader.report(
+        Diagnostic::warning(Code::W203, "`on_unsorted` has no effect without a `sort_order`")
+            .label(on_unsorted, "no order is declared that a file could break")
+            .help("declare the order that the files have with `sort_order`, or remove `on_unsorted`"),
+    );
 }
 
 /// Which files to read.
@@ -207,7 +227,7 @@ fn on_unmapped(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<OnUnmapped>
 
 /// `transport`, of which only files are read.
 fn transport(reader: &mut Reader<'_>, given: &Given<'_>) {
-    const KEYS: Keys = Keys { read: &["kind"], refused: &[] };
+    const KEYS: Keys = Keys { read: &["kind"], ..Keys::NONE };
     let Some(entries) = reader.mapping(given) else { return };
     let rest = entries.iter().find(|entry| {
         entry.key.text == "kind" && matches!(&entry.value.value, Value::Scalar(scalar) if scalar.text == "rest")

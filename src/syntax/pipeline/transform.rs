@@ -8,6 +8,7 @@ use crate::syntax::cxl;
 
 const CONFIG: Keys = Keys {
     read: &["cxl", "validations", "include_unmapped", "batch_size", "phase"],
+    required: &["cxl"],
     refused: &[
         later("declares", "remove it, with the `emit $…` statements that write what it declares"),
         later("analytic_window", "remove it, with what reads `$window`"),
@@ -15,6 +16,7 @@ const CONFIG: Keys = Keys {
         later("log", "remove it; `trace` in `cxl` shows values"),
         elsewhere("input", "move it out of `config`, beside `name`"),
     ],
+    ..Keys::NONE
 };
 
 /// What gives the program names that are not read here.
@@ -22,7 +24,9 @@ const NAMING: &[&str] = &["declares", "analytic_window"];
 
 const VALIDATION: Keys = Keys {
     read: &["check", "field", "severity", "message", "name"],
+    required: &["check"],
     refused: &[later("args", "write the values into the expression of `check`")],
+    ..Keys::NONE
 };
 
 /// Reads a transform. `None`, reported, if its input or its program is missing.
@@ -42,11 +46,15 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     Some(NodeKind::Transform(Transform { input: input?, program: program?, validations, include_unmapped, batch_size }))
 }
 
-/// `cxl`, a program.
+/// `cxl`, a program. `None`, reported, if it is no text.
 pub(super) fn program(reader: &mut Reader<'_>, config: &Fields<'_>) -> Option<cxl::ast::Program> {
     let given = reader.require(config, "cxl")?;
-    let source = reader.cxl(&given, "a CXL program")?;
-    Some(cxl::parse_program(&source, reader.diagnostics))
+    if given.is_number_or_bool() {
+        let finding = reader.wrong_kind(&given, "text");
+        reader.report(finding.help("write statements, such as `emit total = price * quantity`"));
+        return None;
+    }
+    reader.cxl(&given, "a CXL program", cxl::parse_program)
 }
 
 /// `phase`, of which only the run itself is run.
@@ -54,9 +62,9 @@ fn phase(reader: &mut Reader<'_>, given: &Given<'_>) {
     let choice = reader.choice(given, &[("runtime", false), ("init", true)]);
     if let Some(choice) = choice.filter(|choice| choice.value) {
         reader.report(
-            Diagnostic::error(Code::E199, "transforms ahead of the run are not run by this version yet")
+            Diagnostic::error(Code::E199, "`phase: init` is not run by this version yet")
                 .label(choice.span, "not run yet")
-                .help("remove `phase`, and give fixed values as `vars`"),
+                .help("remove `phase`, and the transform works on the rows that it reads; fixed values are `vars`"),
         );
     }
 }
@@ -74,24 +82,27 @@ fn validation(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Validation> 
     let message = fields.get("message").and_then(|given| reader.string(&given)).map(|text| text.value);
     let name = fields.get("name").and_then(|given| reader.string(&given)).map(|text| text.value);
     let check = reader.require(&fields, "check")?;
-    let check = check_of(reader, &check, fields.has("field"))?;
+    let check = check_of(reader, &check, &fields)?;
     let warn_only = severity.is_some_and(|severity| severity.value);
     Some(Validation { span: given.node.span, check, field, warn_only, message, name })
 }
 
-fn check_of(reader: &mut Reader<'_>, given: &Given<'_>, has_field: bool) -> Option<Check> {
-    let source = reader.cxl(given, "`not_empty` or a CXL expression")?;
-    if source.text.trim() != "not_empty" {
-        let expr = cxl::parse_expression(&source, reader.diagnostics);
-        return Some(Check::Expr { expr, text: source.text });
+fn check_of(reader: &mut Reader<'_>, given: &Given<'_>, fields: &Fields<'_>) -> Option<Check> {
+    const WANTED: &str = "`not_empty` or a CXL expression";
+    let scalar = reader.scalar(given, WANTED)?;
+    if scalar.text.trim() != "not_empty" {
+        let expr = reader.cxl(given, WANTED, cxl::parse_expression)?;
+        return Some(Check::Expr { expr, text: scalar.text.clone() });
     }
-    if !has_field {
+    if fields.has("field") {
+        return Some(Check::NotEmpty(scalar.span));
+    }
+    if !fields.incomplete() {
         reader.report(
             Diagnostic::error(Code::E000, "`not_empty` needs the `field` that it checks")
-                .label(source.span, "of which field?")
+                .label(scalar.span, "of which field?")
                 .help("name the field beside it: `{ check: not_empty, field: email }`"),
         );
-        return None;
     }
-    Some(Check::NotEmpty(source.span))
+    None
 }

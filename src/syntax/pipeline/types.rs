@@ -1,11 +1,11 @@
 //! Types as they are written: `int`, `nullable(int)`, `{ nullable: int }`.
 
 use super::ast::TypeText;
-use super::fields::{Given, Keys, Reader};
+use super::fields::{Fields, Given, Keys, Reader};
 use crate::diagnostics::Spanned;
 use crate::syntax::yaml::{Scalar, Value};
 
-const NULLABLE: Keys = Keys { read: &["nullable"], refused: &[] };
+const NULLABLE: Keys = Keys { read: &["nullable"], required: &["nullable"], ..Keys::NONE };
 
 impl Reader<'_> {
     /// A type. Whether there is one of that name is the analysis' concern.
@@ -25,12 +25,18 @@ impl Reader<'_> {
         }
     }
 
+    /// The type behind a key that must be there. What YAML reads as null is the type of that name.
+    pub(super) fn required_type(&mut self, fields: &Fields<'_>, key: &str) -> Option<TypeText> {
+        let null = fields.get(key).filter(|given| given.text() == Some("null"));
+        let given = null.or_else(|| self.require(fields, key))?;
+        self.type_text(&given)
+    }
+
     /// `{ nullable: type }`
     fn nullable(&mut self, given: &Given<'_>) -> Option<TypeText> {
         let place = self.first_line(given.node.span);
         let fields = self.fields(given.node, format!("the mapping of {}", given.what), place, &NULLABLE)?;
-        let inner = self.require(&fields, "nullable")?;
-        let ty = self.type_text(&inner)?;
+        let ty = self.required_type(&fields, "nullable")?;
         Some(TypeText { nullable: true, span: given.node.span, ..ty })
     }
 }

@@ -1,8 +1,9 @@
 //! Values of one kind: text, numbers, choices, lists, CXL.
 
 use super::fields::{Given, Reader, listed};
+use super::swallowed;
 use crate::diagnostics::suggest::closest;
-use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::cxl;
 use crate::syntax::yaml::{Entry, Node, Scalar, ScalarStyle, Value};
 
@@ -38,16 +39,27 @@ impl<'d> Reader<'d> {
         None
     }
 
-    /// Text. A number, a boolean and the like must be quoted to be text.
+    /// Text. A number, a boolean and the like must be quoted to be text; one that isn't is reported and given all the
+    /// same, for it says what is meant.
     pub(super) fn string(&mut self, given: &Given<'_>) -> Option<Spanned<String>> {
         let scalar = self.scalar(given, "text")?;
-        if scalar.style != ScalarStyle::Plain || !(is_bool(&scalar.text) || is_number(&scalar.text)) {
+        if !given.is_number_or_bool() {
             return Some(Spanned::new(scalar.text.clone(), scalar.span));
         }
         let quoted = format!("\"{}\"", scalar.text);
         let finding = self.wrong_kind(given, "text");
         self.report(finding.help(format!("put it in quotes: `{quoted}`")).fix(scalar.span, quoted));
         Some(Spanned::new(scalar.text.clone(), scalar.span))
+    }
+
+    /// A name: text that is not blank.
+    pub(super) fn name(&mut self, given: &Given<'_>) -> Option<Spanned<String>> {
+        let name = self.string(given)?;
+        if name.value.trim().is_empty() {
+            self.no_value(given);
+            return None;
+        }
+        Some(name)
     }
 
     /// `true` or `false`
@@ -163,17 +175,21 @@ impl<'d> Reader<'d> {
             }
             return None;
         };
-        let item = |node| Given { what: format!("an entry of {}", given.what).into(), node, key: given.key };
+        let item = |node: &'n Node| {
+            let key = if node.span.start < node.span.end { node.span } else { given.key };
+            Given { what: format!("an entry of {}", given.what).into(), node, key }
+        };
         Some(items.iter().map(item).collect())
     }
 
-    /// A list of texts. Entries that are no text are reported and left out.
+    /// A list of texts. `None`, reported, if one of them can't be read.
     pub(super) fn strings(&mut self, given: &Given<'_>) -> Option<Vec<Spanned<String>>> {
         if let Value::Scalar(scalar) = &given.node.value {
             return Some(vec![self.not_in_brackets(given, scalar)]);
         }
         let items = self.list(given)?;
-        Some(items.iter().filter_map(|item| self.string(item)).collect())
+        let texts: Vec<_> = items.iter().map(|item| self.string(item)).collect();
+        texts.into_iter().collect()
     }
 
     /// The columns that groups are made by. The list's place is its value, or the key where that runs over several lines.
@@ -186,7 +202,7 @@ impl<'d> Reader<'d> {
     /// Reports a text where a list of texts is wanted, which it most likely is one entry of.
     pub(super) fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Spanned<String> {
         let finding = self.wrong_kind(given, "a list");
-        let written = self.text.get(scalar.span.start as usize..scalar.span.end as usize).unwrap_or_default();
+        let written = self.written(scalar.span).to_owned();
         let quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
         // Brackets and commas mean something else inside of brackets.
         let safe = quoted || scalar.style == ScalarStyle::Plain && !written.contains(['[', ']', '{', '}', ',', '\n']);
@@ -197,18 +213,33 @@ impl<'d> Reader<'d> {
         Spanned::new(scalar.text.clone(), scalar.span)
     }
 
-    /// The CXL text of a scalar.
-    pub(super) fn cxl(&mut self, given: &Given<'_>, wanted: &str) -> Option<cxl::Source> {
+    /// CXL, as `parse` reads it. What is no scalar is reported.
+    pub(super) fn cxl<T>(
+        &mut self,
+        given: &Given<'_>,
+        wanted: &str,
+        parse: impl FnOnce(&cxl::Source, &mut Diagnostics) -> T,
+    ) -> Option<T> {
         let scalar = self.scalar(given, wanted)?;
-        Some(cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span })
+        Some(self.parsed(scalar, parse))
+    }
+
+    /// The CXL of a scalar, as `parse` reads it.
+    pub(super) fn parsed<T>(&mut self, scalar: &Scalar, parse: impl FnOnce(&cxl::Source, &mut Diagnostics) -> T) -> T {
+        let folds = scalar.style == ScalarStyle::Folded;
+        let source = cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span, folds };
+        let errors = self.diagnostics.error_count();
+        let parsed = parse(&source, self.diagnostics);
+        if self.diagnostics.error_count() == errors {
+            swallowed::line(self, scalar, &source);
+        }
+        parsed
     }
 
     /// An expression. What is no scalar is reported and stands as an error.
     pub(super) fn expression(&mut self, given: &Given<'_>) -> cxl::ast::Expr {
-        match self.cxl(given, "a CXL expression") {
-            Some(source) => cxl::parse_expression(&source, self.diagnostics),
-            None => cxl::ast::Expr { kind: cxl::ast::ExprKind::Error, span: given.node.span },
-        }
+        let parsed = self.cxl(given, "a CXL expression", cxl::parse_expression);
+        parsed.unwrap_or(cxl::ast::Expr { kind: cxl::ast::ExprKind::Error, span: given.node.span })
     }
 }
 
@@ -225,23 +256,27 @@ fn found(node: &Node) -> String {
     }
 }
 
-/// The first line of a text, at most 40 characters of it.
+/// The first line of a text, at most 40 characters of it, without control characters. A text of blanks is shown whole.
 fn shorten(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None if line.len() < text.trim_end().len() => format!("{line}…"),
-        None => line.to_owned(),
-    }
+    let blank = text.trim().is_empty();
+    let line = if blank { text } else { text.lines().next().unwrap_or_default() };
+    let shown: String = line.chars().take(40).map(escaped).collect();
+    let cut = line.chars().nth(40).is_some() || !blank && line.len() < text.trim_end().len();
+    if cut { shown + "…" } else { shown }
+}
+
+/// A character as it can be shown.
+fn escaped(c: char) -> String {
+    if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
 }
 
 /// Whether YAML reads the plain text as a boolean.
-fn is_bool(text: &str) -> bool {
+pub(super) fn is_bool(text: &str) -> bool {
     matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")
 }
 
 /// Whether YAML reads the plain text as a number.
-fn is_number(text: &str) -> bool {
+pub(super) fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let radix = |prefix, radix| {
         text.strip_prefix(prefix).is_some_and(|digits| !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)))

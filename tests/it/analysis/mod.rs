@@ -6,6 +6,7 @@ mod functions;
 mod groups;
 mod hir;
 mod mistakes;
+mod one_mistake;
 mod reshapes;
 mod types;
 

@@ -17,7 +17,7 @@ pub fn source(text: &str) -> (SourceMap, Source) {
     let file = map.add("program.cxl", text);
     let identity = TextMap::identity(file, 0, text.len() as u32);
     let span = identity.span(0, text.len() as u32);
-    (map, Source { text: text.to_owned(), map: identity, span })
+    (map, Source { text: text.to_owned(), map: identity, span, folds: false })
 }
 
 pub fn program(text: &str) -> (ast::Program, Diagnostics) {

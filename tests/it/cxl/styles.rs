@@ -121,7 +121,7 @@ fn check(style: Style, text: &str) -> Option<()> {
     let mut map = SourceMap::new();
     let file = map.add("p.yaml", file_text.clone());
     let scalar = read(file, &file_text)?;
-    let source = Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span };
+    let source = Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span, folds: false };
     let mut diagnostics = Diagnostics::new();
     let in_file = lex(&source, &mut diagnostics);
     let (_, alone) = super::source(text);

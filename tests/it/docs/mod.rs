@@ -138,7 +138,7 @@ fn parses_as_cxl(text: &str) -> Result<(), String> {
     let file = SourceMap::new().add("example", text);
     let map = TextMap::identity(file, 0, text.len() as u32);
     let span = map.span(0, text.len() as u32);
-    cxl::parse_program(&cxl::Source { text: text.into(), map, span }, &mut diagnostics);
+    cxl::parse_program(&cxl::Source { text: text.into(), map, span, folds: false }, &mut diagnostics);
     nothing_wrong(&diagnostics)
 }
 
