@@ -5,11 +5,12 @@
 /// Close means an edit distance (with swapped neighbours as one edit) of at most 3 and at most half the length of
 /// the name, or equal but for case. A name of one letter is close to none. Ties go to the candidate that comes first.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let letters = |name: &str| name.chars().count();
-    let limit = (letters(name) / 2).min(3);
+    let limit = match name.chars().count() {
+        0 | 1 => return None,
+        letters => (letters / 2).min(3),
+    };
     candidates
         .into_iter()
-        .filter(|candidate| letters(name).min(letters(candidate)) > 1)
         .filter_map(|candidate| {
             let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { strsim::osa_distance(name, candidate) };
             (distance <= limit).then_some((distance, candidate))
