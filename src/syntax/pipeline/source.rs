@@ -37,7 +37,6 @@ const CONFIG: Keys = Keys {
         later("split_to_rows", "remove it; each row of a file is one row here"),
         later("watermark", "remove it; no node that runs uses event time"),
     ],
-    ..Keys::NONE
 };
 
 const FILES: &str = "remove it, and choose the files with `path`, `paths`, `glob` or `regex`";
