@@ -18,6 +18,8 @@ struct Input<'a> {
     /// The reference, as it is written.
     reference: &'a Spanned<String>,
     row: &'a Arc<Row>,
+    /// A source above it that drops or refuses undeclared fields.
+    dropping: Option<&'a ast::Node>,
 }
 
 impl Input<'_> {
@@ -43,10 +45,12 @@ impl Input<'_> {
 }
 
 impl Binder<'_> {
-    /// Binds a merge; `rows` are those of its inputs, in order.
-    pub(super) fn merge(&mut self, merge: &ast::Merge, rows: &[Arc<Row>]) -> Bound {
-        let inputs = merge.inputs.iter().zip(rows).map(|(reference, row)| Input { reference, row });
-        let inputs: Vec<Input> = inputs.collect();
+    /// Binds a merge; `rows` are those of its inputs, in order, and `dropping` says of each which source above it drops
+    /// or refuses undeclared fields, if one does.
+    pub(super) fn merge(&mut self, merge: &ast::Merge, rows: &[Arc<Row>], dropping: &[Option<&ast::Node>]) -> Bound {
+        let inputs = merge.inputs.iter().zip(rows).zip(dropping);
+        let inputs: Vec<Input> =
+            inputs.map(|((reference, row), dropping)| Input { reference, row, dropping: *dropping }).collect();
         // What is not wholly known can't be compared, and makes the output not wholly known.
         let known: Vec<Input> = inputs.iter().copied().filter(|input| input.row.complete).collect();
         let mut fit = true;
@@ -55,8 +59,8 @@ impl Binder<'_> {
                 let seen = known[..=index].iter().any(|seen| Arc::ptr_eq(seen.row, other.row));
                 fit &= seen || self.columns_fit(first, other);
             }
-            self.policies_fit(first, others);
         }
+        self.policies_fit(&known);
         let one_key = self.keys_fit(&inputs);
         let Some(model) = known.first().or(inputs.first()) else {
             return Bound { kind: None, rows: vec![Arc::new(Row::unknown())] };
@@ -132,16 +136,17 @@ impl Binder<'_> {
         self.diagnostics.push(diagnostic.help(help));
     }
 
-    /// All inputs carry undeclared fields, or none does (E380).
-    fn policies_fit(&mut self, first: &Input, others: &[Input]) {
-        let carries = |input: &Input| input.row.schema.carries;
-        let Some(other) = others.iter().find(|other| carries(other) != carries(first)) else { return };
-        let (with, without) = if carries(first) { (first, other) } else { (other, first) };
+    /// Where rows carry undeclared fields, no source of the others drops or refuses them (E380). Rows that have none for
+    /// another reason, as those of an aggregate, are fine: nothing is lost here.
+    fn policies_fit(&mut self, inputs: &[Input]) {
+        let Some(with) = inputs.iter().find(|input| input.row.schema.carries) else { return };
+        let mut others = inputs.iter().filter(|input| !input.row.schema.carries);
+        let Some((without, source)) = others.find_map(|input| Some((input, input.dropping?))) else { return };
         let message =
             format!("`{}` carries undeclared fields into the merge, and `{}` does not", with.name(), without.name());
         let diagnostic = Diagnostic::error(Code::E380, message)
-            .label(other.reference.span, if carries(other) { "carries undeclared fields" } else { "carries none" })
-            .label(first.reference.span, if carries(first) { "carries undeclared fields" } else { "carries none" })
+            .label(without.reference.span, format!("carries none: source `{}` keeps them out", source.name.value))
+            .label(with.reference.span, "carries undeclared fields")
             .help("set `on_unmapped` to one mode in their sources, `{ mode: drop }` for instance");
         self.diagnostics.push(diagnostic);
     }

@@ -100,7 +100,7 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Source(source) => self.source(node, source),
             ast::NodeKind::Transform(transform) => self.transform(node, transform, &input),
             ast::NodeKind::Route(route) => self.route(node, route, &input),
-            ast::NodeKind::Merge(merge) => self.merge(merge, &inputs),
+            ast::NodeKind::Merge(merge) => self.merge(merge, &inputs, &self.dropping_sources(index, wiring)),
             ast::NodeKind::Aggregate(aggregate) => self.aggregate(node, aggregate, &input),
             ast::NodeKind::Cull(cull) => self.cull(node, cull, &input),
             ast::NodeKind::Reshape(reshape) => self.reshape(node, reshape, &input),
@@ -118,6 +118,18 @@ impl<'a> Binder<'a> {
             row.cloned().unwrap_or_else(|| Arc::new(Row::unknown()))
         };
         wiring.inputs(index).iter().map(row).collect()
+    }
+
+    /// For each input of a node, a source above it that drops or refuses undeclared fields, if there is one.
+    fn dropping_sources(&self, index: usize, wiring: &Wiring) -> Vec<Option<&'a ast::Node>> {
+        let dropping = |port: &Option<hir::PortRef>| {
+            let above = wiring.above(port.as_ref()?.node.0 as usize).into_iter();
+            above.map(|node| &self.pipeline.nodes[node]).find(|node| match &node.kind {
+                ast::NodeKind::Source(source) => source.on_unmapped != ast::OnUnmapped::AutoWiden,
+                _ => false,
+            })
+        };
+        wiring.inputs(index).iter().map(dropping).collect()
     }
 
     /// The names that the transform in front of the node emits, if it is a transform.

@@ -1,5 +1,7 @@
 //! Which port each node reads: references resolved, circles found, and an order in which to bind.
 
+use std::collections::BTreeSet;
+
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -20,6 +22,16 @@ impl Wiring {
     /// What the node reads.
     pub fn inputs(&self, node: usize) -> &[Option<PortRef>] {
         &self.inputs[node]
+    }
+
+    /// The node and all whose rows reach it, in file order.
+    pub fn above(&self, node: usize) -> BTreeSet<usize> {
+        let (mut found, mut waiting) = (BTreeSet::from([node]), vec![node]);
+        while let Some(node) = waiting.pop() {
+            let read = self.inputs[node].iter().flatten().map(|port| port.node.0 as usize);
+            waiting.extend(read.filter(|read| found.insert(*read)));
+        }
+        found
     }
 
     /// Every node, each after all that it reads; otherwise in file order.
