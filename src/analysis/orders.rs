@@ -1,26 +1,204 @@
-//! Which order the rows of a port are known to have, whatever the data.
+//! How the rows of a port are known to stand, whatever the data: in some order, or group by group.
 //!
 //! An order starts at a source: a sort behind it makes good what its `sort_order` claims, and brings the groups of its
-//! correlation key together. It ends where rows of several inputs meet, where a column of it is written, and where
-//! groups move. What stands here is true of every run, so a streaming aggregate can rely on it.
+//! correlation key together. It ends where rows of several inputs meet, where a column of it is overwritten, and where
+//! groups move; a column that is emitted as it is, under its own or another name, keeps it. Culls and reshapes put the
+//! rows of their groups side by side, in whatever order these are. What stands here is true of every run, so a
+//! streaming aggregate can rely on it.
+//!
+//! Analysis and the passes walk different trees; each says of its nodes which [`Step`] they are.
 
-use super::hir::{Aggregation, Cull, Merge, NodeKind, OutputColumn, Pipeline, PortRef, SortKey, Source, Transform};
+use std::sync::Arc;
 
-/// What the rows of a port are sorted by, the most significant column first; empty if nothing is known. Rows whose
-/// values of these are equal stand in any order.
-pub fn proven_order(pipeline: &Pipeline, port: &PortRef) -> Vec<SortKey> {
-    let node = pipeline.node(port.node);
-    let above = || node.inputs.first().map(|input| proven_order(pipeline, input)).unwrap_or_default();
-    match &node.kind {
-        NodeKind::Source(source) => source_order(source),
-        NodeKind::Transform(transform) => transform_order(&above(), transform),
-        NodeKind::Route(_) | NodeKind::Sink(_) => above(),
-        NodeKind::Merge(merge) => merge_order(&above(), merge),
-        NodeKind::Cull(cull) => cull_order(&above(), cull),
-        NodeKind::Aggregate(aggregation) => aggregation_order(&above(), aggregation),
-        // Its groups hold empty texts and nulls together, which a sort does not put side by side.
-        NodeKind::Reshape(_) => Vec::new(),
+use super::hir::{
+    Aggregation, Cull, ExprKind, Merge, NodeKind, OutputColumn, Pipeline, PortRef, Reshape, Schema, SortKey, Source,
+    Statement, Transform,
+};
+use super::types::{Kind, Type};
+
+/// How rows stand.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Arrangement {
+    /// What they are sorted by, the most significant key first; empty if nothing is known. Rows whose values of these
+    /// are equal stand in any order.
+    pub keys: Vec<OrderKey>,
+    /// What a cull or a reshape has put side by side: rows whose values of these are equal. Each is known as several
+    /// columns that hold the same.
+    pub groups: Option<Vec<Vec<usize>>>,
+}
+
+/// A key that rows are sorted by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderKey {
+    /// The columns that hold its values, ascending: as a rule one, more behind an emit that gives it another name.
+    pub columns: Vec<usize>,
+    /// Whether large values come first.
+    pub descending: bool,
+    /// Whether nulls come first.
+    pub nulls_first: bool,
+}
+
+/// What a node does to how its rows stand.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// Nothing is known of its rows.
+    Anew,
+    /// It sorts its rows by these keys.
+    Sorts(&'a [SortKey]),
+    /// It leaves them as they come; it may drop some.
+    Keeps,
+    /// It computes columns.
+    Transforms(&'a Transform),
+    /// It takes the rows of inputs, of which the first is looked at.
+    Merges(&'a Merge),
+    /// It puts the rows of each group behind the group's first.
+    Culls(&'a Cull),
+    /// It makes a row of each group, where the group's first row was.
+    Aggregates(&'a Aggregation),
+    /// It puts the rows of each group behind the group's first, and new ones behind them. With the schema of its input.
+    Reshapes(&'a Reshape, &'a Schema),
+}
+
+impl Step<'_> {
+    /// How rows stand behind the node that stood like this in front of it.
+    pub fn behind(self, above: &Arrangement) -> Arrangement {
+        match self {
+            Step::Anew => Arrangement::default(),
+            Step::Sorts(keys) => Arrangement::sorted(keys),
+            Step::Keeps => above.clone(),
+            Step::Transforms(transform) => above.moved(|column| positions(transform, column)),
+            Step::Merges(merge) => match merge.columns.as_slice() {
+                [only] => above.moved(|column| (0..only.len()).filter(|at| only[*at] == Some(column)).collect()),
+                _ => Arrangement::default(),
+            },
+            Step::Culls(cull) => culled(above, cull),
+            // A group's row stands where the first of its rows stood, so it is the same for every strategy.
+            Step::Aggregates(aggregation) => {
+                let key = |column: &usize| *column < aggregation.key;
+                let grouped =
+                    above.moved(|column| positions(&aggregation.rows, column).into_iter().filter(key).collect());
+                grouped.moved(|column| positions(&aggregation.results, column))
+            }
+            Step::Reshapes(reshape, input) => reshaped(above, reshape, input),
+        }
     }
+}
+
+impl Arrangement {
+    /// Rows that are sorted by these keys.
+    pub fn sorted(keys: &[SortKey]) -> Self {
+        let key = |key: &SortKey| OrderKey {
+            columns: vec![key.column],
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        };
+        Self { keys: keys.iter().map(key).collect(), groups: None }
+    }
+
+    /// Whether the order begins with these columns, in whatever order and direction, so that rows with equal values of
+    /// them stand side by side.
+    pub fn is_ordered_by(&self, columns: &[usize]) -> bool {
+        self.leading(columns).is_some()
+    }
+
+    /// Whether a cull or a reshape has put rows with equal values of these columns side by side.
+    pub fn is_grouped_by(&self, columns: &[usize]) -> bool {
+        let Some(groups) = &self.groups else { return false };
+        let holds = |group: &Vec<usize>, column: &usize| group.contains(column);
+        groups.iter().all(|group| columns.iter().any(|column| holds(group, column)))
+            && columns.iter().all(|column| groups.iter().any(|group| holds(group, column)))
+    }
+
+    /// How many keys, the first ones, are exactly these columns; `None` if there are other keys in front of one.
+    fn leading(&self, columns: &[usize]) -> Option<usize> {
+        let is_one = |key: &&OrderKey| key.columns.iter().any(|column| columns.contains(column));
+        let count = self.keys.iter().take_while(is_one).count();
+        let leading = &self.keys[..count];
+        columns.iter().all(|column| leading.iter().any(|key| key.columns.contains(column))).then_some(count)
+    }
+
+    /// The same where each column is found at these places: an order up to the first key that is gone, groups if none
+    /// of their columns is.
+    fn moved(&self, places: impl Fn(usize) -> Vec<usize>) -> Self {
+        let all = |columns: &[usize]| {
+            let mut found: Vec<usize> = columns.iter().flat_map(|column| places(*column)).collect();
+            found.sort_unstable();
+            found.dedup();
+            Some(found).filter(|found| !found.is_empty())
+        };
+        let key = |key: &OrderKey| Some(OrderKey { columns: all(&key.columns)?, ..*key });
+        let groups = self.groups.as_ref().and_then(|groups| groups.iter().map(|group| all(group)).collect());
+        Self { keys: self.keys.iter().map_while(key).collect(), groups }
+    }
+}
+
+/// Where the rows of groups stand side by side already a cull moves none, and `order_by` moves them within a group.
+/// Elsewhere groups move.
+fn culled(above: &Arrangement, cull: &Cull) -> Arrangement {
+    let keys = match above.leading(&cull.partition_by) {
+        Some(_) if cull.order_by.is_empty() => above.keys.clone(),
+        Some(leading) => above.keys[..leading].to_vec(),
+        None => Vec::new(),
+    };
+    Arrangement { keys, groups: groups_of(&cull.partition_by, &cull.hidden_keys) }
+}
+
+/// The same for a reshape, whose new rows end any order within a group. Its groups are of use only where none of them
+/// holds different values that it takes for one.
+fn reshaped(above: &Arrangement, reshape: &Reshape, input: &Schema) -> Arrangement {
+    if folded(reshape, input).is_some() {
+        return Arrangement::default();
+    }
+    let leading = above.leading(&reshape.partition_by).unwrap_or(0);
+    let groups = groups_of(&reshape.partition_by, &reshape.hidden_keys);
+    Arrangement { keys: above.keys[..leading].to_vec(), groups }
+}
+
+/// Groups of these columns alone: hidden keys may divide them further.
+fn groups_of(partition_by: &[usize], hidden_keys: &[usize]) -> Option<Vec<Vec<usize>>> {
+    hidden_keys.is_empty().then(|| partition_by.iter().map(|column| vec![*column]).collect())
+}
+
+/// The first column of a reshape's `partition_by` that may have several values which it takes for null, so that rows of
+/// different groups of others lie mixed in one of its own.
+pub fn folded(reshape: &Reshape, input: &Schema) -> Option<usize> {
+    let mut columns = reshape.partition_by.iter().copied();
+    columns.find(|column| {
+        let Type { kind, nullable } = &input.columns[*column].ty;
+        match kind {
+            // A row whose key is NaN is in no group of an aggregate.
+            Kind::Null | Kind::Int | Kind::Float | Kind::Decimal { .. } | Kind::Bool | Kind::Date | Kind::DateTime => {
+                false
+            }
+            Kind::String => *nullable,
+            _ => true,
+        }
+    })
+}
+
+/// How the rows of a port stand. Of a source that reads several files it is taken that their order is asked for.
+pub fn arrangement(pipeline: &Pipeline, port: &PortRef) -> Arrangement {
+    let node = pipeline.node(port.node);
+    let sorted;
+    let step = match &node.kind {
+        NodeKind::Source(source) => {
+            sorted = source_order(source);
+            Step::Sorts(&sorted)
+        }
+        NodeKind::Transform(transform) => Step::Transforms(transform),
+        NodeKind::Route(_) | NodeKind::Sink(_) => Step::Keeps,
+        NodeKind::Merge(merge) => Step::Merges(merge),
+        NodeKind::Cull(cull) => Step::Culls(cull),
+        NodeKind::Aggregate(aggregation) => Step::Aggregates(aggregation),
+        NodeKind::Reshape(reshape) => Step::Reshapes(reshape, input_schema(pipeline, &node.inputs[0])),
+    };
+    let above = node.inputs.first().map(|input| arrangement(pipeline, input));
+    step.behind(&above.unwrap_or_default())
+}
+
+/// What the rows of a port look like.
+pub fn input_schema<'a>(pipeline: &'a Pipeline, port: &PortRef) -> &'a Arc<Schema> {
+    &pipeline.node(port.node).ports[port.port].schema
 }
 
 /// What the rows of a source are sorted by where others read them.
@@ -42,61 +220,38 @@ pub fn begins_with_key(source: &Source) -> bool {
     declared.take(source.correlation_key.len()).eq(source.correlation_key.iter().copied())
 }
 
-/// What is left of an order behind a transform: all in front of the first column that it writes or drops.
-pub fn transform_order(keys: &[SortKey], transform: &Transform) -> Vec<SortKey> {
-    keys.iter().map_while(|key| moved(key, &transform.output)).collect()
-}
-
-/// What is left of the order of a merge's first input: all of it, if that is the only one.
-pub fn merge_order(keys: &[SortKey], merge: &Merge) -> Vec<SortKey> {
-    let [columns] = merge.columns.as_slice() else { return Vec::new() };
-    let found = |key: &SortKey| {
-        let column = columns.iter().position(|column| *column == Some(key.column))?;
-        Some(SortKey { column, ..*key })
-    };
-    keys.iter().map_while(found).collect()
-}
-
-/// What is left of an order behind a cull: all, where the rows of a group stand side by side already, so that it moves
-/// none; else nothing.
-pub fn cull_order(keys: &[SortKey], cull: &Cull) -> Vec<SortKey> {
-    let stays = begins_with(keys, &cull.partition_by) && cull.order_by.is_empty();
-    if stays { keys.to_vec() } else { Vec::new() }
-}
-
-/// What is left of an order behind an aggregate: the columns of it that are part of the key. A group's row stands where
-/// the first of its rows stood, so it is the same for every strategy.
-pub fn aggregation_order(keys: &[SortKey], aggregation: &Aggregation) -> Vec<SortKey> {
-    let key_columns = &aggregation.rows.output[..aggregation.key];
-    let grouped = keys.iter().map_while(|key| moved(key, key_columns));
-    grouped.map_while(|key| moved(&key, &aggregation.results.output)).collect()
-}
-
-/// Whether rows in this order have the rows of each of the aggregate's groups side by side, so that it can stream: the
-/// order begins with the columns of `group_by`, in any order and direction.
-pub fn covers(keys: &[SortKey], aggregation: &Aggregation) -> bool {
+/// The columns of an aggregate's `group_by`, by position in its input.
+pub fn group_by(aggregation: &Aggregation) -> Vec<usize> {
     // A hidden key column holds what the column of `group_by` held at the source, and an order ends where that column
     // is written. So the one decides the other.
     let visible = aggregation.grouped.columns[..aggregation.key].iter().filter(|column| !column.hidden).count();
-    let group_by: Vec<usize> = aggregation.rows.output[..visible].iter().filter_map(input_column).collect();
-    begins_with(keys, &group_by)
+    let origins = (0..visible).filter_map(|column| origin(&aggregation.rows, column));
+    origins.collect()
 }
 
-/// Whether the first keys are exactly these columns, in any order.
-fn begins_with(keys: &[SortKey], columns: &[usize]) -> bool {
-    let leading: Vec<usize> = keys.iter().take(columns.len()).map(|key| key.column).collect();
-    leading.len() == columns.len() && columns.iter().all(|column| leading.contains(column))
-}
-
-/// The key where its column passes unchanged.
-fn moved(key: &SortKey, output: &[OutputColumn]) -> Option<SortKey> {
-    let column = output.iter().position(|column| *column == OutputColumn::Input(key.column))?;
-    Some(SortKey { column, ..*key })
-}
-
-fn input_column(column: &OutputColumn) -> Option<usize> {
-    match column {
-        OutputColumn::Input(column) => Some(*column),
-        OutputColumn::Emit(_) => None,
+/// The input column that an output column of a transform holds unchanged; `None` if it is computed.
+pub fn origin(transform: &Transform, output: usize) -> Option<usize> {
+    match transform.output[output] {
+        OutputColumn::Input(column) => Some(column),
+        OutputColumn::Emit(slot) => read_alone(transform, &ExprKind::Emit(slot)),
     }
+}
+
+/// The input column that an expression is, directly or by way of lets and emits.
+fn read_alone(transform: &Transform, expr: &ExprKind) -> Option<usize> {
+    let value = transform.statements.iter().find_map(|statement| match (statement, expr) {
+        (Statement::Let { slot, value }, ExprKind::Let(wanted)) if slot == wanted => Some(value),
+        (Statement::Emit { slot, value }, ExprKind::Emit(wanted)) if slot == wanted => Some(value),
+        _ => None,
+    });
+    match (expr, value) {
+        (ExprKind::Column(column), _) => Some(*column),
+        (_, Some(value)) => read_alone(transform, &value.kind),
+        _ => None,
+    }
+}
+
+/// The output columns of a transform that hold an input column unchanged.
+fn positions(transform: &Transform, column: usize) -> Vec<usize> {
+    (0..transform.output.len()).filter(|output| origin(transform, *output) == Some(column)).collect()
 }

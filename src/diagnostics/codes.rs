@@ -68,7 +68,7 @@ codes! {
     E124 "E124" Structure "`log_rules` is not a setting";
     E125 "E125" Structure "`include_provenance` is not a setting";
     E126 "E126" Source "a value does not fit its declared type";
-    E151 "E151" Structure "a streaming aggregate reads rows in no proven order";
+    E151 "E151" Structure "nothing proves that a streaming aggregate's groups come together";
     E153 "E153" Structure "a correlation key names a column that its source does not declare";
     E158 "E158" Source "`numeric` is not a column type";
     E15C "E15C" Structure "a node's `partition_by` splits correlation groups";
@@ -98,7 +98,7 @@ codes! {
     E365 "E365" Sink "a mapped column can't exist";
     E366 "E366" Source "a file is not in the order that its source declares";
     E368 "E368" Errors "too many values do not fit their declared type";
-    E380 "E380" Structure "only some inputs of a merge carry undeclared fields";
+    E380 "E380" Structure "sources above a merge treat undeclared fields differently";
     E381 "E381" Cxl "a statement can't stand in an aggregate";
     E390 "E390" Errors "an internal error: a bug in the program";
     E391 "E391" Source "a file is not the CSV that its source declares";

@@ -20,28 +20,31 @@ pub(super) fn claims(plan: &PhysicalPlan) -> impl Iterator<Item = (OperatorId, &
 
 /// What to say about a file that breaks its order at record `row`: W307, or E366 where that ends the run.
 pub(super) fn broken(source: &Source<'_>, file: usize, row: u64) -> Result<Diagnostic, Failure> {
-    let (name, file) = (&source.operator.name, &source.files[file]);
-    let place = format!("{}, row {row}", file.display);
-    let order = "is not in the order that the source declares";
     if source.spec.source.unsorted_is_error {
-        let diagnostic =
-            Diagnostic::error(Code::E366, format!("{place}: source `{name}` {order}: this row comes too late"))
-                .label(source.spec.source.sort_order_span, "declared here")
-                .help("sort the file, correct `sort_order`, or let it be sorted with `on_unsorted: warn`");
+        let diagnostic = Diagnostic::error(Code::E366, too_late(source, file, row))
+            .label(source.spec.source.sort_order_span, "declared here")
+            .help("sort the file, correct `sort_order`, or let it be sorted with `on_unsorted: warn`");
         return Err(Failure::new(diagnostic, 3));
     }
-    Ok(Diagnostic::warning(
-        Code::W307,
-        format!("{place}: source `{name}` {order}: this row comes too late; the file is sorted first"),
-    )
-    .label(source.spec.source.sort_order_span, "declared here")
-    .help("sort the file or correct `sort_order`; `on_unsorted: error` stops the run instead"))
+    Ok(sorted_first(source, file, row))
+}
+
+/// W307 for a file that breaks its order at record `row`.
+pub(super) fn sorted_first(source: &Source<'_>, file: usize, row: u64) -> Diagnostic {
+    Diagnostic::warning(Code::W307, format!("{}; the file is sorted first", too_late(source, file, row)))
+        .label(source.spec.source.sort_order_span, "declared here")
+        .help("sort the file or correct `sort_order`; `on_unsorted: error` stops the run instead")
+}
+
+fn too_late(source: &Source<'_>, file: usize, row: u64) -> String {
+    let (name, file) = (&source.operator.name, &source.files[file].display);
+    format!("{file}, row {row}: source `{name}` is not in the order that the source declares: this row comes too late")
 }
 
 /// Whether files that are each in their declared order come out of their source in the order of the sort.
 pub(super) fn is_proven(sort: &SortOperator, files: usize) -> bool {
     match sort.purpose {
-        SortPurpose::Repair => true,
+        SortPurpose::Repair | SortPurpose::RepairFiles => true,
         SortPurpose::MergeFiles => files == 1,
         SortPurpose::CorrelationKey | SortPurpose::Sink => false,
     }

@@ -134,6 +134,8 @@ fn shared<'p>(
         sinks: sinks.collect(),
         fillings: BTreeMap::new(),
         skipped: BTreeSet::new(),
+        unproven: BTreeMap::new(),
+        wholes: BTreeMap::new(),
         measures: options.measure,
         warnings: Vec::new(),
     }
@@ -227,7 +229,8 @@ impl<'p> Run<'p> {
                         stages = fewer;
                     }
                 }
-                Verdict::InOrder(_) | Verdict::Unknown => {}
+                Verdict::Unknown => drop(self.shared.unproven.insert(sort, Arc::new(source.clone()))),
+                Verdict::InOrder(_) => {}
             }
         }
         Ok(stages)

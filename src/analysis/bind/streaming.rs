@@ -2,52 +2,50 @@
 
 use crate::analysis::check::list;
 use crate::analysis::hir::{
-    AggregateStrategy, Aggregation, Column, Cull, Node, NodeKind, OutputColumn, Pipeline, PortRef, SortKey, Source,
+    AggregateStrategy, Aggregation, Column, Merge, MergeMode, Node, NodeKind, Pipeline, PortRef, Reshape, SortKey,
+    Source,
 };
-use crate::analysis::orders;
+use crate::analysis::orders::{self, Arrangement, Step};
+use crate::analysis::types::Kind;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 
 /// Reports E151 for each streaming aggregate whose rows are not proven to have the rows of a group side by side. Comes
-/// last, since an order can be told only where everything above is known.
+/// last, since that can be told only where everything above is known.
 pub(super) fn check(pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
     for node in &pipeline.nodes {
         let NodeKind::Aggregate(aggregation) = &node.kind else { continue };
+        let group_by = orders::group_by(aggregation);
         if aggregation.strategy == AggregateStrategy::Streaming
-            && !orders::covers(&orders::proven_order(pipeline, &node.inputs[0]), aggregation)
+            && !stand_together(&orders::arrangement(pipeline, &node.inputs[0]), &group_by)
         {
-            diagnostics.push(not_in_order(pipeline, node, aggregation));
+            diagnostics.push(not_together(pipeline, node, aggregation, &group_by));
         }
     }
 }
 
-fn not_in_order(pipeline: &Pipeline, node: &Node, aggregation: &Aggregation) -> Diagnostic {
-    let group_by = group_by(aggregation);
+/// Whether rows with equal values of these columns stand side by side.
+fn stand_together(arrangement: &Arrangement, columns: &[usize]) -> bool {
+    arrangement.is_ordered_by(columns) || arrangement.is_grouped_by(columns)
+}
+
+fn not_together(pipeline: &Pipeline, node: &Node, aggregation: &Aggregation, group_by: &[usize]) -> Diagnostic {
     let names: Vec<&str> =
         aggregation.grouped.columns[..group_by.len()].iter().map(|column| column.name.as_str()).collect();
+    let names = list(&names);
     let message = format!(
-        "aggregate `{}` is to stream, but nothing proves that its rows arrive in the order of {}",
-        node.name,
-        list(&names)
+        "aggregate `{}` is to stream, but nothing proves that rows with the same {names} arrive side by side",
+        node.name
     );
     let cause = cause(pipeline, &node.inputs[0], group_by);
     Diagnostic::error(Code::E151, message)
-        .label(aggregation.strategy_span, format!("needs the rows in the order of {}", list(&names)))
+        .label(aggregation.strategy_span, format!("needs rows with the same {names} side by side"))
         .label(cause.span, cause.text)
-        .help(
-            cause
-                .help
-                .unwrap_or_else(|| "take `strategy` out: the aggregate then keeps a table of all groups".to_owned()),
-        )
+        .help(cause.help.unwrap_or_else(|| WITHOUT.to_owned()))
 }
 
-/// The columns of `group_by` by their position in the aggregate's input.
-fn group_by(aggregation: &Aggregation) -> Vec<usize> {
-    let key = aggregation.rows.output[..aggregation.key].iter().zip(&aggregation.grouped.columns);
-    let visible = key.filter(|(_, column)| !column.hidden);
-    visible.filter_map(|(origin, _)| input_column(origin)).collect()
-}
+const WITHOUT: &str = "take `strategy` out: the aggregate then keeps a table of all groups";
 
-/// Why an order is not proven.
+/// Why rows are not proven to stand together.
 struct Cause {
     span: Span,
     text: String,
@@ -61,55 +59,102 @@ impl Cause {
     }
 }
 
-/// Looks upstream for what keeps these columns of a port from being in order.
-fn cause(pipeline: &Pipeline, port: &PortRef, columns: Vec<usize>) -> Cause {
+/// Looks upstream for what keeps rows with equal values of these columns apart.
+fn cause(pipeline: &Pipeline, port: &PortRef, columns: &[usize]) -> Cause {
     let node = pipeline.node(port.node);
     let schema = &node.ports[port.port].schema;
-    let above = |columns| cause(pipeline, &node.inputs[0], columns);
-    let above_or_written = |origins: Result<Vec<usize>, usize>| match origins {
-        Ok(columns) => above(columns),
-        Err(written) => written_here(&schema.columns[written]),
-    };
+    let above = |columns: &[usize]| cause(pipeline, &node.inputs[0], columns);
     match &node.kind {
-        NodeKind::Source(source) => source_cause(node, source, &columns),
-        NodeKind::Transform(transform) => above_or_written(origins(&columns, &transform.output)),
-        NodeKind::Aggregate(aggregation) => {
-            let keys = origins(&columns, &aggregation.results.output);
-            above_or_written(keys.and_then(|keys| origins(&keys, &aggregation.rows.output)))
-        }
+        NodeKind::Source(source) => source_cause(node, source, columns),
+        NodeKind::Transform(transform) => match origins(columns, |column| orders::origin(transform, column)) {
+            Ok(columns) => above(&columns),
+            Err(written) => written_here(&schema.columns[written]),
+        },
+        NodeKind::Aggregate(aggregation) => match origins(columns, |column| key_column(aggregation, column)) {
+            Ok(columns) => above(&columns),
+            Err(written) => written_here(&schema.columns[written]),
+        },
         NodeKind::Merge(merge) => match merge.columns.as_slice() {
-            [only] => above(columns.iter().filter_map(|column| only[*column]).collect()),
-            _ => Cause::at(node.span, "its inputs have no common order".to_owned()),
+            [only] => above(&columns.iter().filter_map(|column| only[*column]).collect::<Vec<_>>()),
+            _ => merge_cause(pipeline, node, merge, columns),
         },
-        NodeKind::Cull(cull) => match orders::cull_order(&partition_first(cull, &columns), cull).as_slice() {
-            [] => Cause::at(node.span, MOVES.to_owned()),
-            kept => above(kept.iter().map(|key| key.column).collect()),
+        NodeKind::Cull(cull) => match kept_order(Step::Culls(cull), &cull.partition_by, columns) {
+            Some(columns) => above(&columns),
+            None => Cause::at(node.span, MOVES.to_owned()),
         },
-        NodeKind::Reshape(_) => Cause::at(node.span, MOVES.to_owned()),
+        NodeKind::Reshape(reshape) => reshape_cause(pipeline, node, reshape, columns),
         NodeKind::Route(_) | NodeKind::Sink(_) => above(columns),
     }
 }
 
 const MOVES: &str = "puts the rows of a group where its first row is, which ends their order";
 
-/// Where the columns come from; the first that is written where it doesn't.
-fn origins(columns: &[usize], output: &[OutputColumn]) -> Result<Vec<usize>, usize> {
-    columns.iter().map(|column| input_column(&output[*column]).ok_or(*column)).collect()
+/// The columns of the input that these are; the first that is none of them.
+fn origins(columns: &[usize], origin: impl Fn(usize) -> Option<usize>) -> Result<Vec<usize>, usize> {
+    columns.iter().map(|column| origin(*column).ok_or(*column)).collect()
 }
 
-fn input_column(column: &OutputColumn) -> Option<usize> {
-    match column {
-        OutputColumn::Input(column) => Some(*column),
-        OutputColumn::Emit(_) => None,
+/// The column of an aggregate's input that a column of its output holds for a group.
+fn key_column(aggregation: &Aggregation, output: usize) -> Option<usize> {
+    let key = orders::origin(&aggregation.results, output).filter(|column| *column < aggregation.key)?;
+    orders::origin(&aggregation.rows, key)
+}
+
+/// The columns in an order that would let rows with equal values of them stand together behind the step, too, which
+/// makes groups of `partition_by`; `None` if none does.
+fn kept_order(step: Step<'_>, partition_by: &[usize], columns: &[usize]) -> Option<Vec<usize>> {
+    let mut keys: Vec<SortKey> =
+        columns.iter().map(|column| SortKey { column: *column, descending: false, nulls_first: false }).collect();
+    keys.sort_by_key(|key| !partition_by.contains(&key.column));
+    let is_kept = stand_together(&step.behind(&Arrangement::sorted(&keys)), columns);
+    is_kept.then(|| keys.iter().map(|key| key.column).collect())
+}
+
+/// A merge, which puts rows of several inputs behind or between each other.
+fn merge_cause(pipeline: &Pipeline, node: &Node, merge: &Merge, columns: &[usize]) -> Cause {
+    let puts = match merge.mode {
+        MergeMode::Concat => "puts one input behind the other",
+        MergeMode::Interleave | MergeMode::Seeded(_) => "takes rows of its inputs in turn",
+    };
+    let mut inputs = node.inputs.iter().zip(&merge.columns);
+    let each = inputs.all(|(input, found)| {
+        let columns: Vec<usize> = columns.iter().filter_map(|column| found[*column]).collect();
+        stand_together(&orders::arrangement(pipeline, input), &columns)
+    });
+    Cause::at(
+        node.span,
+        match each {
+            true => format!("{puts}, which doesn't keep their order"),
+            false => format!("{puts}, in no common order"),
+        },
+    )
+}
+
+/// A reshape: it moves groups of its own, and those of the aggregate may be others.
+fn reshape_cause(pipeline: &Pipeline, node: &Node, reshape: &Reshape, columns: &[usize]) -> Cause {
+    let input = orders::input_schema(pipeline, &node.inputs[0]);
+    let own = &reshape.partition_by;
+    let is_same = columns.iter().all(|column| own.contains(column)) && own.iter().all(|own| columns.contains(own));
+    if let Some(folded) = orders::folded(reshape, input).filter(|_| is_same) {
+        return folded_here(node, &input.columns[folded]);
+    }
+    match kept_order(Step::Reshapes(reshape, input), own, columns) {
+        Some(columns) => cause(pipeline, &node.inputs[0], &columns),
+        None => Cause::at(node.span, MOVES.to_owned()),
     }
 }
 
-/// An order by these columns that has those of the cull's groups in front.
-fn partition_first(cull: &Cull, columns: &[usize]) -> Vec<SortKey> {
-    let mut keys: Vec<SortKey> =
-        columns.iter().map(|column| SortKey { column: *column, descending: false, nulls_first: false }).collect();
-    keys.sort_by_key(|key| !cull.partition_by.contains(&key.column));
-    keys
+/// A reshape by a column of which different values make one group.
+fn folded_here(node: &Node, column: &Column) -> Cause {
+    let name = &column.name;
+    let (values, help) = match column.ty.kind {
+        Kind::String => {
+            ("null and an empty text", Some(format!("declare `{name}` as `string`, or take `strategy` out")))
+        }
+        _ => ("null, an empty text, NaN, lists and maps", None),
+    };
+    let text = format!("takes {values} in `{name}` for one group, in which their rows may be mixed");
+    Cause { help, ..Cause::at(node.span, text) }
 }
 
 fn written_here(column: &Column) -> Cause {
@@ -130,5 +175,7 @@ fn source_cause(node: &Node, source: &Source, columns: &[usize]) -> Cause {
     let wanted: Vec<&str> = source.correlation_key.iter().chain(rest).map(|column| name(*column)).collect();
     let help =
         format!("declare `sort_order: [{}]` in source `{}`, or take `strategy` out", wanted.join(", "), node.name);
-    Cause { span: node.span, text, help: Some(help) }
+    // Where the rows are sorted by a key, what is declared is not their order.
+    let span = if orders::begins_with_key(source) { source.sort_order_span } else { node.span };
+    Cause { span, text, help: Some(help) }
 }

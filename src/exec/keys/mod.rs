@@ -7,6 +7,7 @@ mod fold;
 pub mod groups;
 pub mod order;
 mod records;
+mod sequence;
 
 pub use arena::Arena;
 pub use columns::KeyColumns;
@@ -14,3 +15,4 @@ pub use equality::{Keys, NoKey};
 pub use fold::{Blanks, folded};
 pub use groups::{GroupTable, KeyHasher};
 pub use order::OrderKeys;
+pub use sequence::{Ends, Sequence};

@@ -30,12 +30,17 @@ const NULL_LAST: u8 = 3;
 impl OrderKeys {
     /// Encodes the keys of all rows of a batch, given its columns by position.
     pub fn encode(keys: &[SortKey], columns: &[Option<Column>], rows: usize) -> Self {
+        Self::encode_behind(&[], keys, columns, rows)
+    }
+
+    /// The same, with these bytes in front of every key.
+    pub fn encode_behind(head: &[u8], keys: &[SortKey], columns: &[Option<Column>], rows: usize) -> Self {
         let absent = Column::Null(rows);
         let parts: Vec<Part<'_>> = keys
             .iter()
             .map(|key| Part::new(key, columns.get(key.column).and_then(Option::as_ref).unwrap_or(&absent)))
             .collect();
-        let mut ends = vec![0; rows];
+        let mut ends = vec![head.len() as u32; rows];
         parts.iter().for_each(|part| part.add_lengths(&mut ends));
         let mut total = 0;
         let mut cursors = Vec::with_capacity(rows);
@@ -45,6 +50,10 @@ impl OrderKeys {
             *end = total as u32;
         }
         let mut bytes = vec![0; total];
+        for cursor in cursors.iter_mut().filter(|_| !head.is_empty()) {
+            bytes[*cursor..*cursor + head.len()].copy_from_slice(head);
+            *cursor += head.len();
+        }
         parts.iter().for_each(|part| part.write(&mut bytes, &mut cursors));
         Self { bytes, ends }
     }

@@ -16,6 +16,7 @@ use crate::exec::eval::Constants;
 use crate::exec::fault::Fault;
 use crate::exec::memory::{Arbitrator, Exceeded};
 use crate::exec::rest::{Chunk, Codec, Place, Rows};
+use crate::exec::sources::Source;
 use crate::exec::spill::{Disk, MergeError};
 use crate::formats::csv::EncodeError;
 use crate::plan::physical::{Operator, OperatorKind};
@@ -237,6 +238,8 @@ pub(crate) struct BufferContext<'p> {
     pub disk: &'p Disk<'p>,
     /// How many workers may be used to spill.
     pub threads: usize,
+    /// For a sort, the source above it, if it is still to be seen whether its files are in the order that they claim.
+    pub unproven: Option<Arc<Source<'p>>>,
 }
 
 impl BufferContext<'_> {

@@ -22,7 +22,7 @@ mod sink;
 mod sort;
 mod unit;
 
-use aggregate::{Finish, Stream};
+use aggregate::{Finish, Stream, Whole};
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::warning_total;
@@ -41,6 +41,7 @@ use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
 use crate::exec::memory::Arbitrator;
 use crate::exec::rest::Codec;
+use crate::exec::sources::Source;
 use crate::exec::spill::Disk;
 use crate::exec::stages::contained;
 use crate::formats::csv::Encoder;
@@ -154,6 +155,10 @@ pub(crate) struct Shared<'p> {
     pub fillings: BTreeMap<OperatorId, Filling<'p>>,
     /// Sorts that rows pass through as they are.
     pub skipped: BTreeSet<OperatorId>,
+    /// Sorts that are to see whether the files of the source above are in their order.
+    pub unproven: BTreeMap<OperatorId, Arc<Source<'p>>>,
+    /// Aggregates without a key that stream, with what their segments share.
+    pub wholes: BTreeMap<OperatorId, Arc<Whole<'p>>>,
     /// What buffers have to say at the end of the run.
     pub warnings: Vec<Diagnostic>,
     /// Whether it is measured what time each operator takes.
@@ -180,6 +185,7 @@ impl<'p> Shared<'p> {
             arbitrator: self.arbitrator,
             disk: self.disk,
             threads: self.threads,
+            unproven: self.unproven.get(&id).cloned(),
         };
         let (collector, buffer) = match &operator.kind {
             OperatorKind::Sort(spec) => sort::new(spec, &context),
@@ -342,8 +348,18 @@ fn head<'p>(id: OperatorId, operator: &'p Operator, shared: &Shared<'p>) -> Acti
 }
 
 /// An aggregate that streams.
-fn stream<'p>(id: OperatorId, node: (&'p AggregateOperator, &'p Operator), shared: &Shared<'p>) -> Stream<'p> {
-    Stream::new(node, &shared.constants, shared.arbitrator, names_rows(shared.plan, id), maker(id, shared))
+fn stream<'p>(id: OperatorId, node: (&'p AggregateOperator, &'p Operator), shared: &mut Shared<'p>) -> Stream<'p> {
+    let whole = (node.0.aggregation.key == 0).then(|| {
+        let whole = shared.wholes.entry(id).or_insert_with(|| Arc::new(Whole::new(bringing(shared.plan, id))));
+        Arc::clone(whole)
+    });
+    Stream::new(node, &shared.constants, shared.arbitrator, names_rows(shared.plan, id), maker(id, shared), whole)
+}
+
+/// In how many segments rows come to an operator.
+fn bringing(plan: &PhysicalPlan, id: OperatorId) -> usize {
+    let segments = plan.stages.iter().flat_map(|stage| &stage.segments);
+    segments.filter(|segment| segment.operators.contains(&id)).count()
 }
 
 /// The position of an aggregate among the makers of rows.

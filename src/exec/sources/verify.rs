@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::analysis::hir::SortKey;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::exec::keys::OrderKeys;
+use crate::exec::keys::{Ends, OrderKeys, Sequence};
 use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
 use crate::formats::csv::{Block, Cutter, Index};
@@ -83,7 +83,11 @@ fn file_order(
     match state {
         State { interrupted: true, .. } => Err(Failure::interrupted()),
         State { unreadable: true, .. } => Ok(Err(Unreadable)),
-        State { blocks, .. } => Ok(Ok(first_broken(blocks.into_values()))),
+        State { blocks, .. } => {
+            let mut sequence = Sequence::default();
+            blocks.into_values().for_each(|ends| sequence.add(ends));
+            Ok(Ok(sequence.late()))
+        }
     }
 }
 
@@ -104,14 +108,6 @@ struct State {
     over: bool,
     unreadable: bool,
     interrupted: bool,
-}
-
-/// The first and last key of a block, and the first record in it that should have come earlier.
-struct Ends {
-    first: Vec<u8>,
-    first_row: u64,
-    last: Vec<u8>,
-    broken: Option<u64>,
 }
 
 impl State {
@@ -150,7 +146,7 @@ impl Check<'_> {
             let mut state = lock(&self.state);
             if let Some(ends) = ends {
                 // Blocks before this one are on their way; those behind it can't have the first such record.
-                state.over |= ends.broken.is_some();
+                state.over |= ends.is_broken();
                 state.blocks.insert(number, ends);
             }
         }
@@ -163,31 +159,7 @@ impl Check<'_> {
         let rows = block.records as usize;
         let keys = OrderKeys::encode(self.keys, &decoded.columns, rows);
         let mut faults = decoded.faults.iter().map(|fault| fault.position as usize).peekable();
-        let mut good = (0..rows).filter(|row| faults.next_if_eq(row).is_none());
-        let first = good.next()?;
-        let (mut last, mut broken) = (first, None);
-        for row in good {
-            if keys.key(row) < keys.key(last) {
-                broken = Some(block.first_row + row as u64);
-                break;
-            }
-            last = row;
-        }
-        let first_row = block.first_row + first as u64;
-        Some(Ends { first: keys.key(first).to_vec(), first_row, last: keys.key(last).to_vec(), broken })
+        let good = (0..rows).filter(|row| faults.next_if_eq(row).is_none());
+        Ends::of(&keys, good.map(|row| (row, block.first_row + row as u64)))
     }
-}
-
-fn first_broken(blocks: impl Iterator<Item = Ends>) -> Option<u64> {
-    let mut before: Option<Vec<u8>> = None;
-    for ends in blocks {
-        if before.is_some_and(|before| ends.first < before) {
-            return Some(ends.first_row);
-        }
-        if ends.broken.is_some() {
-            return ends.broken;
-        }
-        before = Some(ends.last);
-    }
-    None
 }

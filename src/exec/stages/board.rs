@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 
-use crate::exec::operators::{BlockResult, Mixed};
+use crate::exec::operators::BlockResult;
 use crate::exec::{lock, wait};
 
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 
 /// The blocks on their way from the heads to the outputs.
 pub(super) struct Board {
@@ -36,8 +36,8 @@ pub(super) struct Job {
     pub segment: usize,
     /// The place for the result.
     pub result: BlockResult,
-    /// The rows, where an interleaving merge is the head; else the next block of its feed is to be taken.
-    pub mixed: Option<Mixed>,
+    /// What is taken, where an interleaving merge is the head; else the next block of its feed is to be taken.
+    pub turn: Option<Turn>,
 }
 
 struct State {
@@ -86,7 +86,7 @@ impl Board {
             }
             if let Some(job) = state.next_job() {
                 // Rows that were taken in turn make room for more blocks of the segments that bring them.
-                if job.mixed.is_some() {
+                if job.turn.is_some() {
                     self.freed.notify_all();
                 }
                 return Some(job);
@@ -141,10 +141,10 @@ impl State {
         let segment = merge.or_else(|| startable.min_by_key(|segment| self.load(*segment)))?;
         let running = &mut self.lanes[segment];
         running.on_the_way += 1;
-        let mixed = running.lane.turns.as_mut().and_then(Turns::next);
+        let turn = running.lane.turns.as_mut().and_then(Turns::next);
         let result = running.free.pop().unwrap_or_default();
         self.settle();
-        Some(Job { segment, result, mixed })
+        Some(Job { segment, result, turn })
     }
 
     fn may_start(&self, segment: usize) -> bool {

@@ -34,7 +34,7 @@ use crate::formats::csv::{Block, Index};
 
 use board::{Board, Job, Lane};
 use feed::{Feed, Task};
-use turns::Turns;
+use turns::{Turn, Turns};
 
 /// A stage at work.
 struct Stage<'a, 'p> {
@@ -121,7 +121,10 @@ fn bounds(segments: &[Segment<'_, '_>], threads: usize) -> Vec<usize> {
 fn lane(segments: &[Segment<'_, '_>], number: usize, bound: usize, block_size: usize) -> Lane {
     let segment = &segments[number];
     let turns = match segment.head {
-        Head::Merge(spec) => Some(Turns::new(spec.merge.mode, spec.inputs.len(), feed::rows_of_a_block(block_size))),
+        Head::Merge(spec) => {
+            let (most, has_end) = (feed::rows_of_a_block(block_size), !segment.tree.streams.is_empty());
+            Some(Turns::new(spec.merge.mode, spec.inputs.len(), most, has_end))
+        }
         Head::Source(_) | Head::Buffer(..) => None,
     };
     let headed_by = |merge| segments.iter().position(|other| other.tree.nodes[0].id == merge);
@@ -138,7 +141,9 @@ impl<'a, 'p> Running<'a, 'p> {
             Head::Buffer(full, _) => Feed::of_buffer(full, block_size),
             Head::Merge(_) => Feed::Turns,
         };
-        Self { tree, head, supply: Mutex::new(Supply { feed, has_end: !tree.streams.is_empty() }) }
+        // What an interleaving merge takes, and what comes behind that, is the board's matter.
+        let has_end = !tree.streams.is_empty() && !matches!(head, Head::Merge(_));
+        Self { tree, head, supply: Mutex::new(Supply { feed, has_end }) }
     }
 }
 
@@ -174,8 +179,9 @@ impl<'p> Stage<'_, 'p> {
     /// Takes the next block of a segment through its tree. Gives its number; `None` behind the last block.
     fn step(&self, desk: &mut Desk, job: &mut Job) -> Option<u64> {
         let segment = &self.segments[job.segment];
-        let task = match job.mixed.take() {
-            Some(mixed) => Task::Mixed(mixed),
+        let task = match job.turn.take() {
+            Some(Turn::Rows(mixed)) => Task::Mixed(mixed),
+            Some(Turn::End(number)) => Task::End(number),
             None => {
                 let mut supply = lock(&segment.supply);
                 let number = supply.feed.next_index();

@@ -26,7 +26,17 @@ pub(super) struct Turns {
     next_index: u64,
     /// Most rows of a block.
     most: usize,
+    /// Whether what comes behind the last row is still to be given.
+    has_end: bool,
     closed: bool,
+}
+
+/// What is taken at a time.
+pub(super) enum Turn {
+    /// Rows.
+    Rows(Mixed),
+    /// What comes behind the last row, of this number.
+    End(u64),
 }
 
 /// What waits at an input.
@@ -47,11 +57,12 @@ struct Waiting {
 }
 
 impl Turns {
-    /// Takes rows of so many inputs, at most so many at once.
-    pub fn new(mode: MergeMode, inputs: usize, most: usize) -> Self {
+    /// Takes rows of so many inputs, at most so many at once. `has_end` tells whether something is to come behind the
+    /// last one.
+    pub fn new(mode: MergeMode, inputs: usize, most: usize, has_end: bool) -> Self {
         let live = (0..inputs).collect();
         let inputs = (0..inputs).map(|_| Input::default()).collect();
-        Self { inputs, live, pick: Pick::new(mode), next_index: 0, most: most.max(1), closed: false }
+        Self { inputs, live, pick: Pick::new(mode), next_index: 0, most: most.max(1), has_end, closed: false }
     }
 
     /// Adds the rows that a block has for an input; each batch has some.
@@ -80,7 +91,7 @@ impl Turns {
 
     /// Takes no more rows.
     pub fn close(&mut self) {
-        self.closed = true;
+        (self.closed, self.has_end) = (true, false);
         self.live.clear();
         self.inputs.iter_mut().for_each(|input| *input = Input::default());
     }
@@ -90,21 +101,33 @@ impl Turns {
         self.inputs[input].blocks
     }
 
-    /// Whether a row can be taken.
+    /// Whether there is something to take.
     pub fn is_ready(&self) -> bool {
+        if self.live.is_empty() { self.has_end } else { self.has_row() }
+    }
+
+    /// Whether a row can be taken.
+    fn has_row(&self) -> bool {
         !self.live.is_empty() && self.live.iter().all(|live| !self.inputs[*live].waiting.is_empty())
     }
 
-    /// Whether all rows were taken.
+    /// Whether all was taken.
     pub fn is_over(&self) -> bool {
-        self.live.is_empty()
+        self.live.is_empty() && !self.has_end
     }
 
-    /// Takes as many rows as it can, up to a block of them. `None` if it can't take any.
-    pub fn next(&mut self) -> Option<Mixed> {
+    /// Takes as many rows as it can, up to a block of them, or what comes behind them. `None` if there is nothing to take.
+    pub fn next(&mut self) -> Option<Turn> {
+        if self.live.is_empty() {
+            return std::mem::take(&mut self.has_end).then_some(Turn::End(self.next_index));
+        }
+        self.take_rows().map(Turn::Rows)
+    }
+
+    fn take_rows(&mut self) -> Option<Mixed> {
         let mut mixed = Mixed { index: self.next_index, batches: Vec::new(), picks: Vec::new() };
         let mut numbers = vec![None; self.inputs.len()];
-        let mut is_ready = self.is_ready();
+        let mut is_ready = self.has_row();
         while is_ready && mixed.picks.len() < self.most && mixed.batches.len() < MOST_BATCHES {
             is_ready = self.take(&mut mixed, &mut numbers);
         }

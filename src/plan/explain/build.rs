@@ -92,6 +92,7 @@ fn about(operator: &Operator) -> Option<String> {
             SortPurpose::CorrelationKey => "puts the rows of a correlation key side by side".to_string(),
             SortPurpose::MergeFiles => "brings the files into one order".to_string(),
             SortPurpose::Repair => "proves the order that the source claims".to_string(),
+            SortPurpose::RepairFiles => "proves the order that the source claims of each file".to_string(),
             SortPurpose::Sink => "the order that the output asks for".to_string(),
         }),
         OperatorKind::Park(park) => Some(park.reason.clone()),
@@ -314,7 +315,7 @@ fn storage_summary(plan: &PhysicalPlan, predicted: &[Predicted], facts: &Facts) 
         held_bytes: predicted.holds,
         at_most: predicted.at_most,
         only_if: match &plan.operator(consumer.operator).kind {
-            OperatorKind::Sort(sort) if sort.purpose == SortPurpose::Repair => Some("a file breaks its order"),
+            OperatorKind::Sort(sort) if sort.purpose.is_repair() => Some("a file breaks its order"),
             _ => None,
         },
     });

@@ -1,10 +1,8 @@
 //! Which order the rows of each operator have: what they are sorted by, since where, and what ended that.
 
 use crate::analysis::hir::{MergeMode, Schema, SortKey};
-use crate::plan::passes::{Order, key_list, orders};
-use crate::plan::physical::{
-    AggregateOperator, CullOperator, OperatorId, OperatorKind, PhysicalPlan, TransformOperator,
-};
+use crate::plan::passes::{Order, key_list, order_list, orders};
+use crate::plan::physical::{AggregateOperator, OperatorId, OperatorKind, PhysicalPlan, TransformOperator};
 
 /// The order of each operator's rows as a phrase, in plan order; `None` for what only counts rows.
 pub fn phrases(plan: &PhysicalPlan) -> Vec<Option<String>> {
@@ -25,6 +23,9 @@ fn phrase(plan: &PhysicalPlan, id: OperatorId, above: &[&Order], own: &Order) ->
             "" => "file order".to_string(),
             claim => format!("file order; each file claims {claim}"),
         },
+        OperatorKind::Sort(sort) if sort.purpose.is_within_files() => {
+            format!("file order, each file sorted by {}", key_list(&sort.keys, &sort.schema))
+        }
         OperatorKind::Sort(sort) if !sort.keys.is_empty() => {
             format!("sorted by {}", key_list(&sort.keys, &sort.schema))
         }
@@ -33,16 +34,13 @@ fn phrase(plan: &PhysicalPlan, id: OperatorId, above: &[&Order], own: &Order) ->
         }
         OperatorKind::Merge(merge) if above.len() == 1 => kept(&merge.output),
         OperatorKind::Merge(merge) => {
-            let lost = lost(above, &merge.inputs[0], "several inputs meet here");
+            let lost = lost(above, own, &merge.inputs[0], "several inputs meet here");
             format!("{}{lost}", in_turn(merge.merge.mode))
         }
-        OperatorKind::Cull(cull) => groups_of_cull(plan, cull, above, own),
+        OperatorKind::Cull(cull) => groups(plan, &cull.schema, &cull.cull.order_by, false, above, own),
         OperatorKind::Reshape(reshape) => {
-            let within = within(&reshape.reshape.order_by, &reshape.input);
-            let lost = lost(above, &reshape.input, "groups move together");
             let adds = reshape.reshape.rules.iter().any(|rule| rule.synthesize.is_some());
-            let added = if adds { ", added rows behind them" } else { "" };
-            format!("groups by their first row, {within} within a group{added}{lost}")
+            groups(plan, &reshape.input, &reshape.reshape.order_by, adds, above, own)
         }
         OperatorKind::Aggregate(aggregate) => groups_of_aggregate(plan, aggregate, own),
         OperatorKind::Sink(sink) => kept(&sink.schema),
@@ -55,15 +53,17 @@ fn phrase(plan: &PhysicalPlan, id: OperatorId, above: &[&Order], own: &Order) ->
 
 /// `sorted by id, day desc (since sort.__repair_trips)`; `None` where no order is proven.
 fn sorted(plan: &PhysicalPlan, order: &Order, schema: &Schema) -> Option<String> {
-    let since = order.since.filter(|_| !order.keys.is_empty())?;
-    Some(format!("sorted by {} (since {})", key_list(&order.keys, schema), plan.operator(since).label()))
+    let keys = &order.arrangement.keys;
+    let since = order.since.filter(|_| !keys.is_empty())?;
+    Some(format!("sorted by {} (since {})", order_list(keys, schema), plan.operator(since).label()))
 }
 
 /// What a transform ended of an order, if it did.
 fn rewritten(transform: &TransformOperator, above: &[&Order], own: &Order) -> String {
-    let lost = above.first().and_then(|order| order.keys.get(own.keys.len()));
+    let lost = above.first().and_then(|order| order.arrangement.keys.get(own.arrangement.keys.len()));
     lost.map_or_else(String::new, |key| {
-        format!("; no longer by {}, which is written here", transform.input.columns[key.column].name)
+        let name = &transform.input.columns[key.columns[0]].name;
+        format!("; no longer by {name}, which is written here")
     })
 }
 
@@ -75,12 +75,31 @@ fn in_turn(mode: MergeMode) -> &'static str {
     }
 }
 
-fn groups_of_cull(plan: &PhysicalPlan, cull: &CullOperator, above: &[&Order], own: &Order) -> String {
-    sorted(plan, own, &cull.schema).unwrap_or_else(|| {
-        let within = within(&cull.cull.order_by, &cull.schema);
-        let lost = lost(above, &cull.schema, "groups move together");
-        format!("groups by their first row, {within} within a group{lost}")
-    })
+/// The groups of a cull or a reshape, which may add rows.
+fn groups(
+    plan: &PhysicalPlan,
+    schema: &Schema,
+    order_by: &[SortKey],
+    adds: bool,
+    above: &[&Order],
+    own: &Order,
+) -> String {
+    let sorted = sorted(plan, own, schema);
+    let lost = lost(above, own, schema, if sorted.is_some() { "rows of a group move" } else { "groups move together" });
+    if lost.is_empty()
+        && order_by.is_empty()
+        && !adds
+        && let Some(sorted) = sorted
+    {
+        return sorted;
+    }
+    let groups = sorted.unwrap_or_else(|| "groups by their first row".to_string());
+    let within = match key_list(order_by, schema) {
+        keys if keys.is_empty() => "input order".to_string(),
+        keys => keys,
+    };
+    let added = if adds { ", added rows behind them" } else { "" };
+    format!("{groups}, {within} within a group{added}{lost}")
 }
 
 fn groups_of_aggregate(plan: &PhysicalPlan, aggregate: &AggregateOperator, own: &Order) -> String {
@@ -88,16 +107,9 @@ fn groups_of_aggregate(plan: &PhysicalPlan, aggregate: &AggregateOperator, own: 
     sorted(plan, own, &aggregate.output).unwrap_or_else(|| groups.to_string())
 }
 
-/// How the rows of a group stand.
-fn within(order_by: &[SortKey], schema: &Schema) -> String {
-    match key_list(order_by, schema) {
-        keys if keys.is_empty() => "input order".to_string(),
-        keys => keys,
-    }
-}
-
-/// What ended an order, if there was one.
-fn lost(above: &[&Order], schema: &Schema, why: &str) -> String {
-    let keys = above.iter().map(|order| key_list(&order.keys, schema)).find(|keys| !keys.is_empty());
-    keys.map_or_else(String::new, |keys| format!("; no longer sorted by {keys}: {why}"))
+/// What ended of an order, if there was one.
+fn lost(above: &[&Order], own: &Order, schema: &Schema, why: &str) -> String {
+    let behind = |order: &&Order| order.arrangement.keys.get(own.arrangement.keys.len()..).unwrap_or_default().to_vec();
+    let lost = above.iter().map(behind).find(|keys| !keys.is_empty());
+    lost.map_or_else(String::new, |keys| format!("; no longer sorted by {}: {why}", order_list(&keys, schema)))
 }

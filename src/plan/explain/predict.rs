@@ -11,7 +11,7 @@ use crate::analysis::hir::{Aggregate, AggregateFunction, Column, Schema, SinkCol
 use crate::analysis::types::Kind;
 use crate::plan::physical::{
     AggregateOperator, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Rest, RestForm, SinkOperator,
-    SortPurpose, Stage,
+    Stage,
 };
 
 /// What one memory consumer comes to.
@@ -62,7 +62,7 @@ fn row_bytes(plan: &PhysicalPlan, operator: &Operator, rows: u64) -> u64 {
     let row = resting_row(plan, rest, schema);
     let beside = match &operator.kind {
         // A file that keeps its order needs no sort.
-        OperatorKind::Sort(sort) if sort.purpose == SortPurpose::Repair => return 0,
+        OperatorKind::Sort(sort) if sort.purpose.is_repair() => return 0,
         OperatorKind::Sort(_) => SORT_ENTRY,
         OperatorKind::Cull(cull) => GROUP_NUMBER + order_key(&cull.cull.order_by, schema),
         OperatorKind::Reshape(reshape) => GROUP_NUMBER + order_key(&reshape.reshape.order_by, schema),

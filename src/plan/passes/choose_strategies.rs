@@ -5,11 +5,12 @@
 //! buffer.
 //!
 //! An aggregate streams where the rows of a group are proven to come side by side, unless they carry a correlation key:
-//! then a group that fails takes others with it. Both ways give the same rows in the same order.
+//! then a group that fails takes others with it. The rows of a single group always do. Both ways give the same rows in
+//! the same order.
 
 use super::orders::{self, Order};
-use crate::analysis::hir::{AggregateStrategy, Format, MergeMode, Schema, SortKey};
-use crate::analysis::orders::covers;
+use crate::analysis::hir::{Format, MergeMode, Schema, SortKey};
+use crate::analysis::orders::{Arrangement, OrderKey};
 use crate::plan::physical::{
     AggregateOperator, Operator, OperatorId, OperatorKind, PhysicalPlan, RouteOperator, SortOperator, SortPurpose,
 };
@@ -32,10 +33,7 @@ pub fn choose_strategies(mut plan: PhysicalPlan) -> PhysicalPlan {
 }
 
 fn streams(aggregate: &AggregateOperator, order: &Order) -> bool {
-    let aggregation = &aggregate.aggregation;
-    // The one group of a whole input ends with it: there is nothing to be handed on before.
-    let is_wanted = aggregation.strategy != AggregateStrategy::Hash && aggregation.key > 0;
-    is_wanted && covers(&order.keys, aggregation) && aggregate.input.keys().next().is_none()
+    orders::lets_stream(&order.arrangement, &aggregate.aggregation) && aggregate.input.keys().next().is_none()
 }
 
 fn strategy(operator: &Operator) -> String {
@@ -66,7 +64,11 @@ fn aggregate_strategy(aggregate: &AggregateOperator) -> String {
     let key = &aggregate.aggregation.grouped.columns[..aggregate.aggregation.key];
     let names: Vec<String> = key.iter().filter(|column| !column.hidden).map(|column| column.name.clone()).collect();
     let groups = partition(&names, key.len() - names.len());
-    if aggregate.streams { format!("one group of {groups} at a time") } else { format!("hash groups of {groups}") }
+    match aggregate.streams {
+        true if key.is_empty() => format!("one group of {groups}"),
+        true => format!("one group of {groups} at a time"),
+        false => format!("hash groups of {groups}"),
+    }
 }
 
 fn route_strategy(route: &RouteOperator) -> String {
@@ -91,6 +93,7 @@ fn sort_strategy(sort: &SortOperator) -> String {
     };
     let how = match sort.purpose {
         SortPurpose::Repair => "only if a file breaks this order: stable",
+        SortPurpose::RepairFiles => "only if a file breaks this order: each file on its own, stable",
         SortPurpose::CorrelationKey | SortPurpose::MergeFiles | SortPurpose::Sink => "stable",
     };
     match keys.as_str() {
@@ -101,10 +104,20 @@ fn sort_strategy(sort: &SortOperator) -> String {
 
 /// Sort keys as a list: `order_id, placed desc, note nulls first`.
 pub fn key_list(keys: &[SortKey], schema: &Schema) -> String {
-    let key = |key: &SortKey| {
+    order_list(&Arrangement::sorted(keys).keys, schema)
+}
+
+/// The same of an order, of which a key may be found in several columns: `order_id = id desc`. Hidden ones are named only
+/// where there is no other.
+pub fn order_list(keys: &[OrderKey], schema: &Schema) -> String {
+    let key = |key: &OrderKey| {
+        let (hidden, visible): (Vec<_>, Vec<_>) =
+            key.columns.iter().map(|column| &schema.columns[*column]).partition(|column| column.hidden);
+        let named = if visible.is_empty() { hidden } else { visible };
+        let names: Vec<&str> = named.into_iter().map(|column| column.name.as_str()).collect();
         let direction = if key.descending { " desc" } else { "" };
         let nulls = if key.nulls_first { " nulls first" } else { "" };
-        format!("{}{direction}{nulls}", schema.columns[key.column].name)
+        format!("{}{direction}{nulls}", names.join(" = "))
     };
     keys.iter().map(key).collect::<Vec<_>>().join(", ")
 }

@@ -8,9 +8,7 @@
 //! takes the next, so it streams, unless a port of it is parked: then its output is held as a whole. Several consumers
 //! of one port are branches of one stage and take each batch in turn, so a port needs no buffer for them.
 
-use crate::plan::physical::{
-    BufferClass, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, SortPurpose,
-};
+use crate::plan::physical::{BufferClass, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan};
 
 /// Where what waits between stages stands among those that are asked to spill: nothing is cheaper.
 const HAND_OFF_PRIORITY: u8 = 0;
@@ -76,10 +74,10 @@ fn classify(plan: &PhysicalPlan, id: OperatorId) -> (BufferClass, String) {
 /// What a buffer waits for.
 fn holding_reason(operator: &Operator) -> String {
     match &operator.kind {
-        OperatorKind::Sort(sort) => match sort.purpose {
-            SortPurpose::Repair => "holds all rows if a file breaks the order that it claims".to_string(),
-            _ => "holds all rows: the last one may come first".to_string(),
-        },
+        OperatorKind::Sort(sort) if sort.purpose.is_repair() => {
+            "holds all rows if a file breaks the order that it claims".to_string()
+        }
+        OperatorKind::Sort(_) => "holds all rows: the last one may come first".to_string(),
         OperatorKind::Cull(_) => "holds all rows: the last one may decide its group".to_string(),
         OperatorKind::Reshape(_) => "holds all rows: the last one may belong to any group".to_string(),
         OperatorKind::Aggregate(_) => "holds every group: the last row may belong to any of them".to_string(),
@@ -91,6 +89,9 @@ fn holding_reason(operator: &Operator) -> String {
 
 fn streaming_reason(operator: &Operator, consumers: usize) -> String {
     let reason = match &operator.kind {
+        OperatorKind::Aggregate(aggregate) if aggregate.aggregation.key == 0 => {
+            "one group is all there is; it is handed on behind the last row"
+        }
         OperatorKind::Aggregate(_) => "a group is handed on when the next one begins",
         OperatorKind::Source(_) => "a block is cut, typed and handed on",
         OperatorKind::Transform(_) => "a batch is computed and handed on",

@@ -6,10 +6,11 @@
 //!
 //! A correlation key wants the rows of a group side by side. A declared order that begins with the key's columns, in
 //! either direction, does that; else rows are sorted by the key, ascending, then by the rest of the declared order.
-//! A declared order is a claim about each file: several files are merged into one order, and a single file proves its
-//! claim.
+//! A declared order is a claim about each file, which has to be proven. Several files are merged into one order only
+//! where something below asks for that (`orders::asked_for`); else they stay one behind the other.
 //! No order is needed in front of a discard.
 
+use super::orders;
 use crate::analysis::hir::Source;
 use crate::analysis::orders::{begins_with_key, source_order};
 use crate::plan::logical::{LogicalPlan, Node, NodeKind, Place, Port, PortRef, Sort};
@@ -17,11 +18,12 @@ use crate::plan::physical::SortPurpose;
 
 /// Runs the pass.
 pub fn insert_sorts(mut plan: LogicalPlan) -> LogicalPlan {
+    let asked_for = orders::asked_for(&plan);
     for name in plan.order() {
         let node = plan.node(&name);
         match &node.kind {
             NodeKind::Source(source) if is_used(&plan, node) => {
-                if let Some(sort) = behind_source(source) {
+                if let Some(sort) = behind_source(source, asked_for.contains(&name)) {
                     let sort = sort_node(node, sort, node.ports[0].clone());
                     plan.insert_behind(&name, 0, sort);
                 }
@@ -55,12 +57,13 @@ fn read_port(plan: &LogicalPlan, name: &str) -> Port {
     }
 }
 
-/// The sort that a source needs behind it.
-fn behind_source(source: &Source) -> Option<Sort> {
+/// The sort that a source needs behind it; `over_files` says whether an order over all its files is asked for.
+fn behind_source(source: &Source, over_files: bool) -> Option<Sort> {
     let purpose = match () {
         () if !begins_with_key(source) => SortPurpose::CorrelationKey,
         () if source.sort_order.is_empty() => return None,
-        () if source.matcher.may_be_several() => SortPurpose::MergeFiles,
+        () if source.matcher.may_be_several() && over_files => SortPurpose::MergeFiles,
+        () if source.matcher.may_be_several() => SortPurpose::RepairFiles,
         () => SortPurpose::Repair,
     };
     Some(Sort { keys: source_order(source), drop_nulls: Vec::new(), purpose })
@@ -82,7 +85,7 @@ fn prefix(purpose: SortPurpose) -> &'static str {
     match purpose {
         SortPurpose::CorrelationKey => "__correlation_sort_",
         SortPurpose::MergeFiles => "__order_",
-        SortPurpose::Repair => "__repair_",
+        SortPurpose::Repair | SortPurpose::RepairFiles => "__repair_",
         SortPurpose::Sink => "__sink_",
     }
 }

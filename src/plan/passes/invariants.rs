@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{expr, lineage};
-use crate::analysis::hir::{Schema, SinkColumnSource};
+use crate::analysis::hir::{AggregateStrategy, Schema, SinkColumnSource};
 use crate::plan::logical::{self, LogicalPlan, NodeKind, PortRef};
 use crate::plan::physical::{
     self, ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, TransformOperator,
@@ -299,7 +299,7 @@ fn identity(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
 }
 
 /// What an operator decides on is charged to somebody, who is not charged for its rows; an aggregate either streams or
-/// is a buffer.
+/// is a buffer, and streams where it was asked to, unless its rows carry a correlation key.
 fn decisions(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
     let operator = plan.operator(id);
     let consumer = match &operator.kind {
@@ -308,6 +308,9 @@ fn decisions(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {
         OperatorKind::Aggregate(aggregate) => {
             let either = aggregate.streams == aggregate.rest.is_none();
             ensure(either, || format!("{} streams and is a buffer, or neither", operator.label()))?;
+            let asked = aggregate.aggregation.strategy == AggregateStrategy::Streaming;
+            let refused = asked && !aggregate.streams && aggregate.input.keys().next().is_none();
+            ensure(!refused, || format!("{} can't stream although analysis found that it can", operator.label()))?;
             if !aggregate.streams {
                 return Ok(());
             }

@@ -20,7 +20,7 @@ mod resolve_ports;
 mod schedule;
 mod split_distinct;
 
-pub(in crate::plan) use choose_strategies::key_list;
+pub(in crate::plan) use choose_strategies::{key_list, order_list};
 pub(in crate::plan) use orders::{Order, orders};
 
 use crate::analysis::hir;

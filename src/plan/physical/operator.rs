@@ -277,10 +277,10 @@ impl MergeOperator {
     }
 }
 
-/// Sorts all rows: stable, in memory.
+/// Sorts all rows: stable.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SortOperator {
-    /// The keys, first to last.
+    /// The keys, first to last. In front of them stands the file, where rows are sorted within files.
     pub keys: Vec<hir::SortKey>,
     /// Columns whose null rows are dropped and counted.
     pub drop_nulls: Vec<usize>,
@@ -297,12 +297,15 @@ pub struct SortOperator {
 pub enum SortPurpose {
     /// A correlation key wants the rows of a group side by side: `__correlation_sort_<source>`.
     CorrelationKey,
-    /// Several files that are each in order become one ordered stream: `__order_<source>`.
+    /// Several files that are each in order become one ordered stream, which something below asks for:
+    /// `__order_<source>`.
     MergeFiles,
     /// A file may break the order it claims: `__repair_<source>`. A first pass over the file's keys decides: where the
     /// claim holds, the stage below is driven by the source itself and nothing is held. The other sorts behind a
     /// source find and report a file that breaks its claim (`Source::sort_order`), too.
     Repair,
+    /// The same for a source that may read several files: each is sorted on its own, and they stay in their order.
+    RepairFiles,
     /// A sink's `sort_order`: `__sink_<sink>`.
     Sink,
 }
@@ -311,6 +314,16 @@ impl SortPurpose {
     /// The kind that plans print. Files that are each in order are merged; in memory that is what a stable sort does.
     pub fn kind_name(self) -> &'static str {
         if self == SortPurpose::MergeFiles { "merge" } else { "sort" }
+    }
+
+    /// Whether it has nothing to do where files are in the order that they claim.
+    pub fn is_repair(self) -> bool {
+        matches!(self, SortPurpose::Repair | SortPurpose::RepairFiles)
+    }
+
+    /// Whether it sorts the rows of each file on their own.
+    pub fn is_within_files(self) -> bool {
+        self == SortPurpose::RepairFiles
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Analysed, TAIL, analyse, around_group};
 use clinker::analysis::hir::{self, Aggregation, ExprKind, NodeKind, OutputColumn, Statement};
-use clinker::analysis::orders::{covers, proven_order};
+use clinker::analysis::orders;
 use clinker::analysis::print;
 use proptest::prelude::*;
 
@@ -195,13 +195,13 @@ fn ordered(source: &str, nodes: &str, group_by: &str) -> String {
     format!(
         "pipeline: {{ name: p }}\nnodes:\n  - type: source\n    name: rows\n    config:\n      type: csv\n      path: \
          rows.csv\n      schema: [{{ name: day, type: date }}, {{ name: region, type: string }}, {{ name: qty, type: int \
-         }}]\n      {source}\n{nodes}\n  - {{ type: aggregate, name: a, input: last, config: {{ group_by: {group_by}, cxl: \
+         }}, {{ name: note, type: string }}]\n      {source}\n{nodes}\n  - {{ type: aggregate, name: a, input: last, config: {{ group_by: {group_by}, cxl: \
          \"emit n = count(*)\" }} }}\n  - {{ type: sink, name: o, input: a, config: {{ type: csv, path: o.csv }} }}\n"
     )
 }
 
-/// Whether the aggregate's rows are proven to be in the order that it needs to stream; `strategy: streaming` is refused
-/// exactly if not.
+/// Whether the rows of the aggregate's groups are proven to stand side by side, so that it can stream;
+/// `strategy: streaming` is refused exactly if not.
 fn streams(source: &str, nodes: &str, group_by: &str) -> bool {
     let text = ordered(source, nodes, group_by);
     let analysed = analyse(&text);
@@ -209,7 +209,8 @@ fn streams(source: &str, nodes: &str, group_by: &str) -> bool {
     let pipeline = analysed.pipeline.as_ref().expect("it has an aggregate");
     let node = pipeline.nodes.iter().find(|node| node.name == "a").expect("it is there");
     let NodeKind::Aggregate(last) = &node.kind else { unreachable!("it is an aggregate: {aggregation:?}") };
-    let proven = covers(&proven_order(pipeline, &node.inputs[0]), last);
+    let (rows, columns) = (orders::arrangement(pipeline, &node.inputs[0]), orders::group_by(last));
+    let proven = rows.is_ordered_by(&columns) || rows.is_grouped_by(&columns);
     let refused = found(&text.replace("input: last, config: {", "input: last, config: { strategy: streaming,"));
     assert_eq!(refused.is_empty(), proven, "{text}: {refused:#?}");
     assert!(refused.iter().all(|finding| finding.starts_with("E151")), "{refused:#?}");
@@ -221,6 +222,13 @@ const ORDER: &str = "sort_order: [region, { field: day, order: desc, null_order:
 /// A transform called `last` with this program.
 fn transform(input: &str, program: &str) -> String {
     format!("  - {{ type: transform, name: last, input: {input}, config: {{ cxl: \"{program}\" }} }}")
+}
+
+/// A reshape called `last`.
+fn reshape(config: &str) -> String {
+    format!(
+        "  - {{ type: reshape, name: last, input: rows, config: {{ {config}, rules: [{{ name: r, when: \"qty > 1\", synthesize: {{ copy_from: trigger, overrides: {{ note: \"'new'\" }} }} }}] }} }}"
+    )
 }
 
 /// A cull whose removed groups are `last`.
@@ -274,13 +282,19 @@ fn an_order_ends_where_it_can_be_broken() {
         cull("partition_by: [day, region]"),
         cull("partition_by: [region]"),
         cull("partition_by: []"),
+        cull("partition_by: [region, day], order_by: [qty]"),
+        transform("rows", "emit day = day"),
+        transform("rows", "let d = day\\nfilter qty > 0\\ndistinct by region\\nemit day = d\\nemit region = region"),
+        reshape("partition_by: [day, region]"),
+        "  - { type: aggregate, name: last, input: rows, config: { group_by: [region, day], cxl: \"emit n = count(*)\\nemit day = day\" } }".to_owned(),
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [qty, day, region], cxl: \"emit n = count(*)\" } }".to_owned(),
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [day, region], strategy: hash, cxl: \"emit n = count(*)\" } }".to_owned(),
     ] {
         assert!(streams(ORDER, &kept, "[region, day]"), "{kept}");
     }
     for broken in [
-        transform("rows", "emit day = day"),
+        transform("rows", "emit day = day ?? #2024-01-01#"),
+        transform("rows", "emit day = (if qty > 0 then day else day)"),
         format!("  - {{ type: merge, name: m, inputs: [rows, rows] }}\n{}", transform("m", "filter true")),
         format!(
             "  - {{ type: merge, name: m, inputs: [rows, rows], config: {{ mode: interleave }} }}\n{}",
@@ -290,7 +304,8 @@ fn an_order_ends_where_it_can_be_broken() {
         cull("partition_by: [day]"),
         cull("partition_by: [qty]"),
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [day, region], cxl: \"emit day = max(day)\" } }".to_owned(),
-        "  - { type: reshape, name: last, input: rows, config: { partition_by: [region], rules: [{ name: r, when: \"qty > 1\", mutate: { set: { qty: \"1\" } } }] } }".to_owned(),
+        reshape("partition_by: [region]"),
+        reshape("partition_by: [qty]"),
     ] {
         assert!(!streams(ORDER, &broken, "[region, day]"), "{broken}");
     }
@@ -358,5 +373,87 @@ proptest! {
             holds_together(&pipeline);
             print::pipeline(&pipeline);
         }
+    }
+}
+
+#[test]
+fn a_column_that_is_emitted_as_it_is_keeps_its_order() {
+    let renamed = transform("rows", "emit place = region\\nemit again = region\\nemit when = day");
+    for group_by in ["[place]", "[region]", "[again, place, region]", "[when, place]", "[day, region]", "[again, day]"]
+    {
+        assert!(streams(ORDER, &renamed, group_by), "{group_by}");
+    }
+    assert!(!streams(ORDER, &renamed, "[when]"));
+    assert!(!streams(ORDER, &renamed, "[place, qty]"));
+    // Another column takes the name, the first one goes on under another.
+    let swapped = transform("rows", "emit day = day\\nemit region = qty.to_string()\\nemit place = region");
+    assert!(streams(ORDER, &swapped, "[place, day]"));
+    assert!(!streams(ORDER, &swapped, "[region]"));
+    let lost = transform("rows", "emit region = qty.to_string()");
+    assert!(!streams(ORDER, &lost, "[day]"));
+    // The name of an aggregate's key.
+    let grouped = "  - { type: aggregate, name: last, input: rows, config: { group_by: [region, day], cxl: \"emit place = region\\nemit qty = max(qty)\" } }";
+    assert!(streams(ORDER, grouped, "[place]"));
+    assert!(streams(ORDER, grouped, "[day, place]"));
+    assert!(!streams(ORDER, grouped, "[region, qty]"));
+}
+
+#[test]
+fn culls_and_reshapes_put_their_groups_side_by_side() {
+    assert!(streams("", &cull("partition_by: [region]"), "[region]"));
+    assert!(streams("", &cull("partition_by: [region, qty], order_by: [day]"), "[qty, region]"));
+    assert!(streams("", &reshape("partition_by: [region]"), "[region]"));
+    assert!(streams("", &reshape("partition_by: [qty, day], order_by: [region]"), "[day, qty]"));
+    // Rows of a larger group, or of a smaller one, need not stand side by side.
+    assert!(!streams("", &cull("partition_by: [region, qty]"), "[region]"));
+    assert!(!streams("", &cull("partition_by: [region]"), "[region, qty]"));
+    assert!(!streams("", &cull("partition_by: []"), "[region]"));
+    // They stay there under another name, until the column is overwritten.
+    let below = |program: &str| {
+        let reshape = reshape("partition_by: [region]").replace("name: last", "name: r");
+        format!("{reshape}\n{}", transform("r", program))
+    };
+    assert!(streams("", &below("filter qty > 1\\nemit place = region"), "[place]"));
+    assert!(!streams("", &below("emit region = region.upper()"), "[region]"));
+    assert!(streams("", &below("emit region = region.upper()\\nemit place = region"), "[place]"));
+    let twice = |second: &str| {
+        let reshape = reshape("partition_by: [region]").replace("name: last", "name: r");
+        format!("{reshape}\n{}", second.replace("input: rows", "input: r"))
+    };
+    assert!(!streams("", &twice(&cull("partition_by: [qty]")), "[region]"));
+    assert!(streams("", &twice(&reshape("partition_by: [qty]")), "[qty]"));
+    let merged = format!(
+        "{}\n  - {{ type: merge, name: last, inputs: [r, r] }}",
+        reshape("partition_by: [region]").replace("name: last", "name: r")
+    );
+    assert!(!streams("", &merged, "[region]"));
+}
+
+/// A reshape takes null and an empty text for one group, in which an aggregate finds two, mixed; a cull doesn't.
+#[test]
+fn groups_of_a_reshape_that_hold_several_values_are_no_groups() {
+    let with = |ty: &str, nodes: &str| {
+        let text =
+            ordered("", nodes, "[region]").replace("name: region, type: string", &format!("name: region, type: {ty}"));
+        let refused = found(&text.replace("input: last, config: {", "input: last, config: { strategy: streaming,"));
+        assert!(refused.iter().all(|finding| finding.starts_with("E151")), "{refused:#?}");
+        refused.is_empty()
+    };
+    let reshape = reshape("partition_by: [region]");
+    for ty in [
+        "string",
+        "nullable(int)",
+        "float",
+        "nullable(float)",
+        "nullable(decimal)",
+        "bool",
+        "nullable(date)",
+        "nullable(date_time)",
+    ] {
+        assert!(with(ty, &reshape), "{ty}");
+    }
+    assert!(!with("nullable(string)", &reshape));
+    for ty in ["nullable(string)", "nullable(int)"] {
+        assert!(with(ty, &cull("partition_by: [region]")), "{ty}");
     }
 }

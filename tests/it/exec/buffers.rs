@@ -117,8 +117,9 @@ fn a_broken_order_is_found_at_its_first_row() {
 }
 
 #[test]
-fn files_that_are_in_order_are_merged() {
-    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv } }\n";
+fn files_that_are_in_order_are_merged_where_that_is_asked_for() {
+    let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv } }\n  - { type: aggregate, name: \
+                each, input: rows, config: { group_by: [n], strategy: streaming, cxl: 'emit rows = count(*)' } }\n";
     let lab = Lab::new(&[("in/a.csv", "k,n\na,1\na,3\na,5\n"), ("in/b.csv", "k,n\nb,1\nb,4\nb,2\n")]);
     let report = lab.run(&pipeline(", sort_order: [n]", sink)).expect("the run completes");
     assert_eq!(lab.read("out.csv"), "k,n\na,1\nb,1\nb,2\na,3\nb,4\na,5\n");

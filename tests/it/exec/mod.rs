@@ -11,6 +11,7 @@ mod distinct;
 mod failures;
 mod inputs;
 mod order_keys;
+mod orders;
 mod outputs;
 mod publication;
 mod reshape;

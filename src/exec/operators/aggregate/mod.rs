@@ -20,7 +20,7 @@ mod stretch;
 
 pub(crate) use finish::{Finish, FinishedGroups, GroupsOf};
 pub(crate) use held::Held;
-pub(crate) use stream::{Ended, MakeRoom, Stream};
+pub(crate) use stream::{Ended, MakeRoom, Stream, Whole};
 pub(crate) use stretch::Stretch;
 
 use std::sync::Arc;

@@ -7,13 +7,17 @@
 //!
 //! A group ends with the row that begins the next one. Where that stands, and not where a block ends, decides which of
 //! several failures is the first.
+//!
+//! Without a key all rows are one group, wherever they come from. Below a merge that puts one input behind the other they
+//! come in several segments, one after the other, and the group goes on from segment to segment.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::exec::Failure;
 use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::eval::Constants;
+use crate::exec::lock;
 use crate::exec::memory::{Arbitrator, Charge};
 use crate::plan::physical::{AggregateOperator, Operator};
 
@@ -33,6 +37,25 @@ pub(crate) struct Stream<'p> {
     rows: RowProgram<'p>,
     finish: Finish<'p>,
     relay: Relay<Handed<'p>>,
+    /// Without a key, what goes on from segment to segment.
+    whole: Option<Arc<Whole<'p>>>,
+}
+
+/// The group of an aggregate without a key, between segments.
+pub(crate) struct Whole<'p>(Mutex<Rest<'p>>);
+
+/// What is to come of that group.
+struct Rest<'p> {
+    open: Option<Open<'p>>,
+    /// In how many segments more rows may come.
+    segments: usize,
+}
+
+impl Whole<'_> {
+    /// Nothing yet of rows that come in so many segments.
+    pub fn new(segments: usize) -> Self {
+        Self(Mutex::new(Rest { open: None, segments }))
+    }
 }
 
 /// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes.
@@ -66,14 +89,15 @@ pub(crate) struct Ended<'p> {
 }
 
 impl<'p> Stream<'p> {
-    /// Prepares an aggregate. `names_rows` tells whether the number of a group's first row has to be known, `maker` is
-    /// its position among the makers of rows.
+    /// Prepares an aggregate for a segment. `names_rows` tells whether the number of a group's first row has to be known,
+    /// `maker` is its position among the makers of rows; `whole` is what all its segments share, if it has no key.
     pub fn new(
         (spec, operator): (&'p AggregateOperator, &'p Operator),
         constants: &Arc<Constants>,
         arbitrator: &'p Arbitrator,
         names_rows: bool,
         maker: u32,
+        whole: Option<Arc<Whole<'p>>>,
     ) -> Self {
         let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
         Self {
@@ -83,6 +107,7 @@ impl<'p> Stream<'p> {
             rows: RowProgram::new(&spec.aggregation, layout, Arc::clone(constants)),
             finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
             relay: Relay::new(Handed { open: None, ended: 0 }),
+            whole,
         }
     }
 
@@ -129,10 +154,40 @@ impl<'p> Stream<'p> {
             return Ok(endings.list);
         };
         endings.add(ahead, own, first);
+        let last = match &self.whole {
+            Some(whole) => self.go_on(whole, last, make_room)?,
+            None => last,
+        };
         if let Some(Open { group, charge }) = last {
             endings.push(group, 0..1, vec![end], Some(charge));
         }
         Ok(endings.list)
+    }
+
+    /// Adds what a segment has of the one group there is. Gives the group behind the last segment, even if no row came.
+    fn go_on(
+        &self,
+        whole: &Whole<'p>,
+        own: Option<Open<'p>>,
+        make_room: MakeRoom<'_>,
+    ) -> Result<Option<Open<'p>>, Failure> {
+        let mut rest = lock(&whole.0);
+        rest.segments -= 1;
+        let mut open = match (rest.open.take(), own) {
+            (Some(mut open), Some(Open { group, .. })) => {
+                self.append(&mut open, &group, 0, make_room)?;
+                Some(open)
+            }
+            (open, own) => open.or(own),
+        };
+        if rest.segments > 0 {
+            rest.open = open.take();
+            return Ok(None);
+        }
+        Ok(Some(open.unwrap_or_else(|| Open {
+            group: Stretch::without_rows(&self.spec.aggregation),
+            charge: Charge::new(self.arbitrator, self.spec.group_consumer),
+        })))
     }
 
     /// Adds the first group of a block to the one that is open in front of it, if both are the same. Gives the number of

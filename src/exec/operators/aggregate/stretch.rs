@@ -33,6 +33,16 @@ impl Stretch {
         }
     }
 
+    /// The one group of an aggregate without a key, before a row comes.
+    pub fn without_rows(aggregation: &Aggregation) -> Self {
+        let mut whole = Self::new(aggregation);
+        whole.keys.push(&[]);
+        whole.first_rows.push(0);
+        whole.starts.push(0);
+        whole.accumulators.iter_mut().for_each(|accumulator| accumulator.grow(1));
+        whole
+    }
+
     /// The number of groups.
     pub fn len(&self) -> usize {
         self.starts.len()

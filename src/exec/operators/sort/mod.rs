@@ -5,13 +5,18 @@
 //! is looked at only where the first 16 agree. When memory is tight all that is held is sorted and becomes a run on
 //! disk, key and row. If there are such runs in the end, the sort is read back by merging them: within a run and from
 //! run to run rows are as they arrived, so that stays stable, too.
+//!
+//! Where the files of a source are each sorted on their own, the number of the file is in front of the key. Where nobody
+//! could read them before, to see whether they are in their order, the sort looks at that itself.
 
 mod entries;
+mod watch;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::analysis::hir::SortKey;
+use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::batch::Batch;
 use crate::exec::keys::OrderKeys;
@@ -23,6 +28,7 @@ use crate::plan::physical::{Operator, SortOperator};
 use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
 use super::read_back::ReadBack;
 use entries::{ChunkTails, Entry, Held};
+use watch::{Seen, Watch};
 
 /// A sort's two sides.
 pub(super) fn new<'p>(
@@ -32,6 +38,8 @@ pub(super) fn new<'p>(
     let collector = SortCollector {
         keys: spec.keys.clone(),
         drop_nulls: spec.drop_nulls.clone(),
+        within_files: spec.purpose.is_within_files(),
+        claimed: context.unproven.as_ref().map(|source| source.spec.source.sort_order.clone()),
         codec: Arc::clone(&context.codec),
     };
     let buffer = Sort {
@@ -39,6 +47,7 @@ pub(super) fn new<'p>(
         threads: context.threads,
         charge: Charge::new(context.arbitrator, spec.rest.consumer),
         held: Held::default(),
+        watch: context.unproven.clone().map(Watch::new),
         spilled: Spilled::new(context.disk, spec.rest.consumer),
     };
     (Arc::new(collector), Box::new(buffer))
@@ -47,6 +56,10 @@ pub(super) fn new<'p>(
 struct SortCollector {
     keys: Vec<SortKey>,
     drop_nulls: Vec<usize>,
+    /// Whether the rows of each file are sorted on their own.
+    within_files: bool,
+    /// The order that files claim, if it is still to be seen whether they are in it.
+    claimed: Option<Vec<SortKey>>,
     codec: Arc<Codec>,
 }
 
@@ -55,6 +68,7 @@ struct SortCollector {
 struct Part {
     entries: Vec<Entry>,
     tails: ChunkTails,
+    seen: Vec<Seen>,
 }
 
 impl Collector for SortCollector {
@@ -83,12 +97,15 @@ impl SortCollector {
     fn add(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let first = out.chunk.offsets.len();
         self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
-        let keys = OrderKeys::encode(&self.keys, &batch.columns, batch.rows);
+        let file = batch.origin.file.to_be_bytes();
+        let head = if self.within_files { file.as_slice() } else { &[] };
+        let keys = OrderKeys::encode_behind(head, &self.keys, &batch.columns, batch.rows);
         let (chunk, part) = out.chunk_and_part::<Part>();
         for (row, offset) in chunk.offsets[first..].iter().enumerate() {
             part.entries.push(Entry { prefix: keys.prefix(row), place: Place::new(0, *offset) });
             part.tails.push(*offset, keys.rest(row));
         }
+        part.seen.extend(self.claimed.as_ref().and_then(|claimed| Seen::of(batch, claimed)));
         Ok(Admitted::default())
     }
 }
@@ -101,12 +118,17 @@ struct Sort<'p> {
     /// What `held` takes.
     charge: Charge<'p>,
     held: Held,
+    /// Sees whether files are in the order that they claim, where that isn't known.
+    watch: Option<Watch<'p>>,
     spilled: Spilled<'p>,
 }
 
 impl<'p> Buffer<'p> for Sort<'p> {
     fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
-        let Part { entries, mut tails } = collected.take_part();
+        let Part { entries, mut tails, seen } = collected.take_part();
+        if let Some(watch) = &mut self.watch {
+            seen.into_iter().for_each(|seen| watch.add(seen));
+        }
         tails.pack();
         let bytes = Rows::cost(&collected.packed) + tails.cost();
         let mut is_charged = self.reserve(bytes, entries.len());
@@ -117,6 +139,10 @@ impl<'p> Buffer<'p> for Sort<'p> {
         self.held.push(std::mem::take(&mut collected.packed), entries, tails);
         // Without room even for these alone they stay a part of the working set, and go on to disk.
         if is_charged { Ok(()) } else { self.spill_all() }
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        self.watch.iter().flat_map(Watch::warnings).collect()
     }
 
     fn spillable(&self) -> u64 {
