@@ -90,7 +90,7 @@ pub(super) struct RunArgs {
     #[arg(value_parser = explain_format)]
     pub(super) explain: Option<Explain>,
     /// Memory for what grows with the input, such as 512M; overrides the pipeline's `memory.limit`
-    #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
+    #[arg(long, value_name = "SIZE", value_parser = memory_limit, allow_hyphen_values = true)]
     pub(super) memory_limit: Option<MemoryLimit>,
     /// Folder for what does not fit the memory limit [default: that of `TMPDIR`, else /tmp]
     #[arg(long, value_name = "DIR")]
@@ -99,7 +99,7 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) force: bool,
     /// Number of workers; never changes what is written [default: the pipeline's, else one for each processor]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
     pub(super) threads: Option<usize>,
     /// What `$pipeline.batch_id` is [default: a fresh UUID]
     #[arg(long, value_name = "ID")]
@@ -107,7 +107,7 @@ pub(super) struct RunArgs {
     /// How much is said: error, warn (adds warnings), info (adds the closing summary), debug, trace
     #[arg(long, value_enum, default_value_t = LogLevel::Info, value_name = "LEVEL", hide_possible_values = true)]
     pub(super) log_level: LogLevel,
-    /// Print nothing on standard output
+    /// No closing summary on standard output
     #[arg(long)]
     pub(super) quiet: bool,
     /// Bytes of text in a block; never changes what is written
@@ -141,6 +141,9 @@ pub(super) enum LogLevel {
 #[command(group = ArgGroup::new("what").required(true).multiple(false))]
 pub(super) struct ExplainArgs {
     /// The code, such as E203
+    #[arg(value_name = "CODE", group = "what")]
+    pub(super) named: Option<String>,
+    /// The same
     #[arg(long, value_name = "CODE", group = "what")]
     pub(super) code: Option<String>,
     /// List every code
@@ -156,6 +159,9 @@ pub(super) enum Explain {
     /// A run, beside its plan.
     Run,
 }
+
+/// What `--explain` takes.
+pub(super) const EXPLAIN_FORMATS: [&str; 5] = ["text", "json", "yaml", "dot", "analyze"];
 
 fn explain_format(text: &str) -> Result<Explain, String> {
     match text {

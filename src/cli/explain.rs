@@ -8,7 +8,7 @@ use crate::diagnostics::codes::Category;
 
 /// Prints a code's page, or all codes. Gives the exit code.
 pub(super) fn explain(args: &ExplainArgs) -> u8 {
-    let text = match args.code.as_deref().map(|text| (text, text.parse::<Code>())) {
+    let text = match args.named.as_deref().or(args.code.as_deref()).map(|text| (text, text.parse::<Code>())) {
         Some((_, Ok(code))) => page(code),
         Some((text, Err(()))) => {
             output::error_line(&unknown(text));
@@ -46,6 +46,7 @@ fn unknown(text: &str) -> String {
         .map(|code| format!("`{code}`"))
         .collect();
     let help = match close.as_slice() {
+        [] if super::is_pipeline(text) => format!("the plan of a pipeline: `clinker run {text} --explain`"),
         [] => "`clinker explain --list` shows all codes".to_owned(),
         close => format!("close to it: {}", close.join(", ")),
     };

@@ -9,6 +9,7 @@
 //! | `summary` | the closing screen of a run |
 //! | `progress`, `signals` | what happens while it runs |
 //! | `output` | writing to the two standard streams |
+//! | `usage` | what is said about arguments that there are not |
 
 pub mod analysis;
 mod args;
@@ -21,7 +22,9 @@ mod progress;
 mod run;
 mod signals;
 pub mod summary;
+mod usage;
 
+use std::env;
 use std::panic;
 use std::process::ExitCode;
 
@@ -53,8 +56,17 @@ fn dispatch() -> u8 {
         Ok(CommandLine { command: Command::Explain(args) }) => explain::explain(&args),
         // Help and version arrive here too. That they can't be printed is no reason to fail.
         Err(error) => {
-            let _ = error.print();
+            let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            match usage::message(&error, &words) {
+                Some(message) => output::error_line(&message),
+                None => drop(error.print()),
+            }
             if error.use_stderr() { REFUSED } else { OK }
         }
     }
+}
+
+/// Whether a word looks like the name of a pipeline file.
+fn is_pipeline(word: &str) -> bool {
+    [".yaml", ".yml"].iter().any(|suffix| word.ends_with(suffix))
 }

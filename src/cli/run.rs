@@ -114,14 +114,13 @@ fn completed(
     if !args.quiet && args.log_level >= LogLevel::Info {
         text.push_str(&summary::summary(report, base_dir, summary::peak_resident()));
     }
-    if !args.quiet
-        && let Some(estimates) = estimates
-    {
+    if let Some(estimates) = estimates {
         text.push_str(&analysis::analysis(report, estimates));
     }
+    let text = text.trim_start_matches('\n');
     if !text.is_empty() {
         // The outputs are published whether or not this can be read.
-        output::document(&text);
+        output::document(text);
     }
     if report.dlq > 0 { DEAD_LETTERS } else { OK }
 }
