@@ -36,7 +36,9 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Compilation {
     let plan = pipeline::read(file, text, diagnostics)
         .and_then(|ast| analysis::analyse(&ast, &options.analysis, diagnostics))
         .and_then(|mut hir| {
-            hir.settings.memory_limit = options.memory_limit.unwrap_or(hir.settings.memory_limit);
+            if let Some(limit) = options.memory_limit {
+                (hir.settings.memory_limit, hir.settings.memory_limit_span) = (limit, None);
+            }
             plan::plan(&hir, diagnostics)
         });
     if plan.is_none() && !diagnostics.has_errors() {

@@ -52,6 +52,8 @@ impl Pipeline {
 pub struct Settings {
     /// `memory.limit` in bytes.
     pub memory_limit: u64,
+    /// Where it stands in the pipeline; `None` for the default, and where the command line has another.
+    pub memory_limit_span: Option<Span>,
     /// `memory.backpressure`
     pub backpressure: Backpressure,
     /// Most rows of a batch, at least 1.

@@ -19,6 +19,7 @@ mod run;
 mod sources;
 pub mod spill;
 mod stages;
+mod system_limit;
 pub mod value;
 mod varint;
 mod workers;
@@ -210,8 +211,8 @@ pub enum Mode {
 }
 
 /// Looks at everything around a plan without reading a record: whether its inputs are there (E216, W216), whether
-/// its outputs can be written where they should (E322, E394), and before a run whether the memory limit is above the
-/// program's own size (E312). An error means that a run would be refused with exit code 1.
+/// its outputs can be written where they should (E322, E394), and whether the memory limit is above the program's own
+/// size (E312). An error means that a run would be refused with exit code 1.
 pub fn preflight(plan: &PhysicalPlan, options: &Options, mode: Mode) -> Vec<Diagnostic> {
     run::Surroundings::look(plan, options, mode).findings
 }
@@ -225,6 +226,12 @@ pub fn input_bytes(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, u
 /// The folder for rows that do not fit the memory limit.
 pub fn spill_root(options: &Options) -> PathBuf {
     options.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
+}
+
+/// Who named that folder, for messages; `None` where nobody did.
+fn spill_root_named_by(options: &Options) -> Option<&'static str> {
+    let by_system = || std::env::var_os("TMPDIR").filter(|folder| std::env::temp_dir() == **folder).map(|_| "TMPDIR");
+    options.spill_dir.as_ref().map(|_| "--spill-dir").or_else(by_system)
 }
 
 /// Runs a plan.

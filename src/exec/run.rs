@@ -18,7 +18,7 @@ use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict}
 use super::spill::{Disk, Volume};
 use super::stages::{self, Ends, Finisher, Head, LetterBox, Progress, SegmentTotals, Warnings, WrittenRows};
 use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
-use crate::analysis::hir::{Backpressure, Rate};
+use crate::analysis::hir::{Backpressure, Rate, Settings};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
@@ -43,24 +43,24 @@ impl<'p> Surroundings<'p> {
         }
         let (destinations, refused) = publish::destinations(plan, options, &sources);
         findings.extend(refused);
-        if mode == Mode::Run {
-            findings.extend(limit_too_low(plan));
-        }
+        findings.extend(limit_too_low(plan));
         Self { sources, destinations, findings }
     }
 }
 
 /// A limit below what the program itself takes can't be kept. Under `spill` the limit may be any.
 fn limit_too_low(plan: &PhysicalPlan) -> Option<Diagnostic> {
-    let limit = plan.settings.memory_limit;
-    let resident = memory::resident().filter(|resident| *resident > limit)?;
-    let checked = plan.settings.backpressure != Backpressure::Spill;
-    checked.then(|| {
-        let (limit, resident) = (size(limit), size(resident));
-        let message = format!("the memory limit of {limit} is below the program's own size of {resident}");
-        Diagnostic::error(Code::E312, message)
-            .help("raise `memory.limit` (or run with `--memory-limit`); `backpressure: spill` skips this check")
-    })
+    let Settings { memory_limit: limit, memory_limit_span: span, backpressure, .. } = plan.settings;
+    if backpressure == Backpressure::Spill {
+        return None;
+    }
+    let own = memory::own_size().filter(|own| *own > limit)?;
+    let message = format!("the memory limit of {} is below the program's own size of {}", size(limit), size(own));
+    let diagnostic = Diagnostic::error(Code::E312, message);
+    let diagnostic = span
+        .into_iter()
+        .fold(diagnostic, |diagnostic, span| diagnostic.label(span, "less than the program itself takes"));
+    Some(diagnostic.help("raise `memory.limit` (or run with `--memory-limit`); `backpressure: spill` skips this check"))
 }
 
 /// Runs a plan.
@@ -76,13 +76,17 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     // Dead letters that wait are the last consumer.
     let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone()).chain([Spool::CONSUMER.to_string()]);
     let arbitrator = Arbitrator::new(plan.settings.memory_limit, consumers());
+    let folder = super::spill_root(options);
+    let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults, observer)
+        .named_by(super::spill_root_named_by(options));
+    if plan.consumers.iter().any(|consumer| consumer.spills) {
+        disk.check()?;
+    }
     // What a killed run left half done may be an input of this one, so it is completed first.
     let mut workspace = Workspace::open(&id.simple().to_string(), &destinations)?;
     let mut names = CarriedNames::default();
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
-    let folder = super::spill_root(options);
-    let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults, observer);
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
     let spool = Spool::new(Room { arbitrator: &arbitrator, disk: &disk, consumer: plan.consumers.len() });
     let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk));

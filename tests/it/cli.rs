@@ -371,3 +371,91 @@ fn explain_analyze_runs_and_shows_both() {
     assert_eq!((quiet.code, &*quiet.stderr), (Some(0), ""));
     assert!(quiet.stdout.starts_with("=== Run and Plan ===\n"), "what was asked for, alone: {}", quiet.stdout);
 }
+
+/// A pipeline that sorts, in a folder of its own with its input.
+#[cfg(target_os = "linux")]
+fn sorting(rows: usize) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let pipeline = folder.path().join("p.yaml");
+    let text = "pipeline: { name: p, memory: { backpressure: spill } }\nnodes:\n\
+        - { type: source, name: s, config: { type: csv, path: s.csv, schema: [{ name: n, type: int }] } }\n\
+        - { type: sink, name: o, input: s, config: { type: csv, path: o.csv, sort_order: [n] } }\n";
+    std::fs::write(&pipeline, text).expect("the file is written");
+    let rows: String = (0..rows).map(|n| format!("{}\n", n * 7919 % rows)).collect();
+    std::fs::write(folder.path().join("s.csv"), format!("n\n{rows}")).expect("the file is written");
+    let name = pipeline.to_str().expect("its name is text").to_owned();
+    (folder, name)
+}
+
+/// Runs a line of the shell, in which `clinker` is the program. The folder is named the same in what it gives.
+#[cfg(target_os = "linux")]
+fn shell(folder: &Path, line: &str) -> Outcome {
+    let output = Command::new("sh")
+        .args(["-c", &line.replace("clinker", env!("CARGO_BIN_EXE_clinker"))])
+        .current_dir(folder)
+        .output()
+        .expect("there is a shell");
+    let text = |bytes| String::from_utf8_lossy(bytes).replace(&folder.display().to_string(), "<folder>");
+    Outcome { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+}
+
+/// A plan that may put rows on disk needs a folder for them, whether or not it comes to that.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_spill_folder_is_tried_before_the_run() {
+    let (folder, _) = sorting(10);
+    let missing = shell(folder.path(), "TMPDIR=no/such/folder clinker run p.yaml");
+    assert_eq!((missing.code, &*missing.stdout), (Some(4), ""));
+    let named = shell(folder.path(), "clinker run p.yaml --spill-dir /proc");
+    assert_eq!((named.code, &*named.stdout), (Some(4), ""));
+    assert_snapshot("cli/spill-folder", &(missing.stderr + &named.stderr));
+    assert!(!folder.path().join("o.csv").exists(), "nothing was written");
+    let streaming = std::fs::read_to_string(folder.path().join("p.yaml")).expect("it is there");
+    std::fs::write(folder.path().join("p.yaml"), streaming.replace(", sort_order: [n]", "")).expect("it is written");
+    assert_eq!(shell(folder.path(), "TMPDIR=no/such/folder clinker run p.yaml").code, Some(0), "nothing can spill");
+}
+
+/// What the system doesn't let a process do says which of its limits that is.
+#[test]
+#[cfg(target_os = "linux")]
+fn limits_of_the_system_are_named() {
+    let (folder, _) = sorting(200_000);
+    let run = "clinker run p.yaml --threads 1 --memory-limit 256K";
+    let large = shell(folder.path(), &format!("ulimit -f 100; {run}"));
+    assert_eq!(large.code, Some(4));
+    assert!(large.stderr.starts_with("error[E320]: ") && large.stderr.contains(": File too large"), "{}", large.stderr);
+    assert!(large.stderr.contains("`ulimit -f`"), "{}", large.stderr);
+    let sink = |n| format!("- {{ type: sink, name: o{n}, input: s, config: {{ type: csv, path: o{n}.csv }} }}\n");
+    let text = std::fs::read_to_string(folder.path().join("p.yaml")).expect("it is there");
+    std::fs::write(folder.path().join("p.yaml"), text + &(0..60).map(sink).collect::<String>()).expect("written");
+    let many = shell(folder.path(), &format!("ulimit -n 40; {run}"));
+    assert_eq!(many.code, Some(4));
+    for part in ["error[E394]: o", "Too many open files", "61 outputs are written at once", "`ulimit -n`"] {
+        assert!(many.stderr.contains(part), "{part}: {}", many.stderr);
+    }
+}
+
+/// A limit that no run can keep is refused wherever it is met, always in the same words.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_limit_that_is_too_low_is_always_refused() {
+    let (folder, _) = sorting(10);
+    let text = std::fs::read_to_string(folder.path().join("p.yaml")).expect("it is there");
+    std::fs::write(folder.path().join("p.yaml"), text.replace("backpressure: spill", "limit: 1K")).expect("written");
+    let figures =
+        |text: &str| regex::Regex::new(r"own size of \d+M").expect("valid").replace(text, "own size of <n>M").into();
+    let transcript = |line: &str| {
+        let outcomes: Vec<Outcome> = (0..5).map(|_| shell(folder.path(), line)).collect();
+        assert!(outcomes.iter().all(|outcome| outcome.code == Some(1)), "{line}");
+        assert!(outcomes.windows(2).all(|pair| pair[0].stderr == pair[1].stderr), "{line}: {}", outcomes[0].stderr);
+        let shown: String = figures(&outcomes[0].stderr);
+        format!("$ {line}\n{shown}\n")
+    };
+    let lines = [
+        "clinker check p.yaml",
+        "clinker run p.yaml --dry-run",
+        "clinker run p.yaml",
+        "clinker run p.yaml --memory-limit 0",
+    ];
+    assert_snapshot("cli/limit-too-low", &lines.map(transcript).concat());
+}

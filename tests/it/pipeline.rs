@@ -186,3 +186,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_threshold_out_of_every_range_is_out_of_its_range() {
+    for text in [".nan", ".NaN", ".inf", "-.Inf", "0", "-0.1", "0.8"] {
+        let read = read(&format!("pipeline: {{ name: p, memory: {{ resume_threshold: {text} }} }}\nnodes: []\n"));
+        let codes: Vec<_> = read.diagnostics.sorted().iter().map(|finding| finding.code.to_string()).collect();
+        assert!(codes.contains(&"E324".to_string()), "{text}: {codes:?}");
+    }
+}

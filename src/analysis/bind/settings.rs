@@ -32,6 +32,7 @@ pub(super) fn bind(settings: &ast::Settings, diagnostics: &mut Diagnostics) -> B
     Bound {
         settings: Settings {
             memory_limit: value(&settings.memory_limit).unwrap_or(MEMORY_LIMIT),
+            memory_limit_span: settings.memory_limit.as_ref().map(|given| given.span),
             backpressure: settings.backpressure.as_ref().map_or(Backpressure::Pause, |given| given.value),
             batch_size: value(&settings.batch_size).unwrap_or(BATCH_SIZE).max(1) as usize,
             threads: value(&settings.threads).map(|threads| threads.max(1) as usize),

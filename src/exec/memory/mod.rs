@@ -148,10 +148,15 @@ impl Drop for Charge<'_> {
     }
 }
 
-/// The bytes of memory that the process takes now, where the system tells.
-pub fn resident() -> Option<u64> {
+/// The bytes of memory that the program itself takes, in whole megabytes, where the system tells: its code and what it
+/// has allocated so far. How much of the code is in memory at the moment changes from run to run, so all of it counts.
+pub fn own_size() -> Option<u64> {
+    const MEGABYTE: u64 = 1 << 20;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
+    let figure = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    };
+    let kilobytes = figure("VmExe:")? + figure("VmLib:")? + figure("RssAnon:")?;
+    Some((kilobytes * 1024).next_multiple_of(MEGABYTE))
 }

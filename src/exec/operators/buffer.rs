@@ -291,6 +291,9 @@ impl BufferContext<'_> {
             _ => "all rows wait here until the last has come",
         };
         let mut diagnostic = Diagnostic::error(Code::E310, message).label(operator.span, place);
+        if let Some(words) = operator.in_words() {
+            diagnostic = diagnostic.note(format!("`{}` is {words}", operator.name));
+        }
         for (name, held) in holders {
             diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
         }

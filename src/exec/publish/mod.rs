@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::exec::Failure;
+use crate::exec::{Failure, system_limit};
 
 use journal::{Journal, Move};
 
@@ -30,7 +30,10 @@ use journal::{Journal, Move};
 pub(crate) struct Workspace {
     id: String,
     folders: Vec<RunFile>,
+    /// How many hidden names were given so far.
     files: usize,
+    /// How many outputs there are.
+    outputs: usize,
 }
 
 /// A run's locked file in one folder; gone when dropped.
@@ -51,7 +54,8 @@ impl Workspace {
     /// runs left there.
     pub fn open(id: &str, destinations: &[Destination]) -> Result<Self, Failure> {
         let folders: BTreeSet<&Path> = destinations.iter().map(|d| d.folder.as_path()).collect();
-        let mut workspace = Self { id: id.to_string(), folders: Vec::new(), files: 0 };
+        let outputs = destinations.len();
+        let mut workspace = Self { id: id.to_string(), folders: Vec::new(), files: 0, outputs };
         for folder in folders {
             let file = leftovers::clear(folder).and_then(|()| RunFile::create(folder, id));
             workspace.folders.push(file.map_err(|error| folder_failure(folder, &error))?);
@@ -62,7 +66,8 @@ impl Workspace {
     /// Starts an output: creates its hidden file.
     pub fn create(&mut self, destination: &Destination) -> Result<Output, Failure> {
         self.files += 1;
-        Output::create(destination, &leftovers::hidden_name(&destination.path, &self.id, self.files, "tmp"))
+        let hidden = leftovers::hidden_name(&destination.path, &self.id, self.files, "tmp");
+        Output::create(destination, &hidden, self.outputs)
     }
 
     /// Renames all outputs into place, or none.
@@ -139,5 +144,5 @@ pub(crate) fn keep_as_failed(outputs: &mut [&mut Output]) -> Vec<String> {
 
 fn folder_failure(folder: &Path, error: &io::Error) -> Failure {
     let message = format!("the folder {} can't be written to: {error}", folder.display());
-    Failure::new(Diagnostic::error(Code::E394, message), 4)
+    Failure::new(Diagnostic::error(Code::E394, message).help_opt(system_limit::help(error)), 4)
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::Failure;
+use crate::exec::{Failure, system_limit};
 
 use super::Destination;
 
@@ -23,9 +23,16 @@ pub(crate) struct Output {
 const BUFFER: usize = 64 * 1024;
 
 impl Output {
-    pub(super) fn create(destination: &Destination, hidden: &Path) -> Result<Self, Failure> {
-        let file = File::options().write(true).create_new(true).open(hidden);
-        let file = file.map_err(|error| failure(&destination.display, destination.span, &error, 0))?;
+    /// Begins the hidden file of one of so many `outputs`, which are all open at once.
+    pub(super) fn create(destination: &Destination, hidden: &Path, outputs: usize) -> Result<Self, Failure> {
+        let file = File::options().write(true).create_new(true).open(hidden).map_err(|error| {
+            let mut finding = finding(&destination.display, destination.span, &error, 0);
+            if system_limit::is_too_many_files(&error) {
+                let open = format!("{outputs} outputs are written at once, and inputs are open beside them");
+                finding = finding.note(open);
+            }
+            Failure::new(finding, 4)
+        })?;
         Ok(Self {
             destination: destination.clone(),
             hidden: hidden.to_path_buf(),
@@ -83,7 +90,7 @@ impl Output {
     }
 
     pub(super) fn failure(&self, error: &io::Error) -> Failure {
-        failure(&self.destination.display, self.destination.span, error, self.bytes)
+        Failure::new(finding(&self.destination.display, self.destination.span, error, self.bytes), 4)
     }
 }
 
@@ -95,10 +102,10 @@ impl Drop for Output {
     }
 }
 
-fn failure(display: &str, span: Span, error: &io::Error, bytes: u64) -> Failure {
+fn finding(display: &str, span: Span, error: &io::Error, bytes: u64) -> Diagnostic {
     let message = match bytes {
         0 => format!("{display} can't be written: {error}"),
         _ => format!("{display} can't be written on after {bytes} bytes: {error}"),
     };
-    Failure::new(Diagnostic::error(Code::E394, message).label(span, "asked for here"), 4)
+    Diagnostic::error(Code::E394, message).label(span, "asked for here").help_opt(system_limit::help(error))
 }

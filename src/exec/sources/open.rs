@@ -6,7 +6,7 @@ use std::io::Read;
 
 use crate::analysis::hir::{self, Encoding, OnUnmapped};
 use crate::diagnostics::{Code, Diagnostic, suggest};
-use crate::exec::Failure;
+use crate::exec::{Failure, system_limit};
 use crate::formats::csv::{Binding, BindingError, Cutter, ReadError, bind};
 
 use super::stamp::Stamp;
@@ -186,7 +186,9 @@ pub(super) fn read_failure(source: &Source<'_>, file: &SourceFile, error: &ReadE
     let name = &file.display;
     let csv = |message: String| Diagnostic::error(Code::E391, message);
     let diagnostic = match error {
-        ReadError::Io(error) => Diagnostic::error(Code::E395, format!("{name} can't be read: {error}")),
+        ReadError::Io(error) => {
+            Diagnostic::error(Code::E395, format!("{name} can't be read: {error}")).help_opt(system_limit::help(error))
+        }
         ReadError::OpenQuote { line } => csv(format!("{name}, line {line}: the quote opened here is never closed"))
             .help("close the quote, or double it where it is part of the text"),
         ReadError::Empty => csv(format!("{name} is empty, but its first line should be a header"))

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::exec::{Failure, Observer};
+use crate::exec::{Failure, Observer, system_limit};
 use crate::plan::explain::layout::size;
 
 /// Where a run of the program spills to.
 pub struct Disk<'p> {
     folder: PathBuf,
+    /// What names that folder, for messages.
+    named_by: Option<&'static str>,
     /// Bytes of records in a frame, before they are compressed.
     frame: usize,
     fan_in: usize,
@@ -93,7 +95,18 @@ impl<'p> Disk<'p> {
         let consumer = |name| Consumer { name, raw: AtomicU64::new(0), stored: AtomicU64::new(0) };
         let consumers = consumers.into_iter().map(consumer).collect();
         let (writes, reads) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { folder, frame: frame as usize, fan_in: fan_in as usize, faults, writes, reads, observer, consumers }
+        let (frame, fan_in) = (frame as usize, fan_in as usize);
+        Self { folder, named_by: None, frame, fan_in, faults, writes, reads, observer, consumers }
+    }
+
+    /// The same; messages say what named the folder.
+    pub fn named_by(self, named_by: Option<&'static str>) -> Self {
+        Self { named_by, ..self }
+    }
+
+    /// Whether a file can be made in the folder. Fails with E320 if not.
+    pub fn check(&self) -> Result<(), Failure> {
+        tempfile::tempfile_in(&self.folder).map(drop).map_err(|error| Failure::new(self.no_file(&error), 4))
     }
 
     /// What a memory consumer has spilled so far. Runs that were merged into longer ones count again.
@@ -104,7 +117,16 @@ impl<'p> Disk<'p> {
 
     /// A new file without a name.
     pub(super) fn create(&self, consumer: usize) -> Result<File, Failure> {
-        tempfile::tempfile_in(&self.folder).map_err(|error| self.write_failure(consumer, 0, &error))
+        tempfile::tempfile_in(&self.folder).map_err(|error| self.while_spilling(consumer, self.no_file(&error)))
+    }
+
+    /// No file can be made in the folder.
+    fn no_file(&self, error: &io::Error) -> Diagnostic {
+        let folder = self.folder.display();
+        let named_by = self.named_by.map_or_else(String::new, |name| format!(", which `{name}` names"));
+        let message = format!("no file can be made in the spill folder {folder}{named_by}: {error}");
+        let help = "name a folder that can be written to with `--spill-dir`";
+        Diagnostic::error(Code::E320, message).help(help).help_opt(system_limit::help(error))
     }
 
     /// Bytes of records in a frame, before they are compressed.
@@ -155,12 +177,18 @@ impl<'p> Disk<'p> {
                 format!("the spill folder {folder} is full: {wanted} more were to be written"),
             )
             .help("make room there, name another folder with `--spill-dir`, or raise `memory.limit` to spill less"),
-            _ => Diagnostic::error(
-                Code::E320,
-                format!("{wanted} could not be written to the spill folder {folder}: {error}"),
-            )
-            .help("name a folder that can be written to with `--spill-dir`, or raise `memory.limit` to spill less"),
+            _ => {
+                let message = format!("{wanted} could not be written to the spill folder {folder}: {error}");
+                let help = "name a folder that can be written to with `--spill-dir`";
+                let help = format!("{help}, or raise `memory.limit` to spill less");
+                Diagnostic::error(Code::E320, message).help(help).help_opt(system_limit::help(error))
+            }
         };
+        self.while_spilling(consumer, diagnostic)
+    }
+
+    /// A failure while a consumer was spilling.
+    fn while_spilling(&self, consumer: usize, diagnostic: Diagnostic) -> Failure {
         let written: u64 = self.consumers.iter().map(|consumer| consumer.stored.load(Ordering::Relaxed)).sum();
         let (name, so_far) = (&self.consumers[consumer].name, size(written));
         Failure::new(diagnostic.note(format!("{name} was spilling; this run has spilled {so_far} so far")), 4)

@@ -71,21 +71,12 @@ fn behind_source(source: &Source, over_files: bool) -> Option<Sort> {
 
 /// The sort's node: it belongs to the node it serves.
 fn sort_node(serves: &Node, sort: Sort, port: Port) -> Node {
-    let name = format!("{}{}", prefix(sort.purpose), serves.name);
+    let name = format!("{}{}", sort.purpose.prefix(), serves.name);
     Node {
         span: serves.span,
         place: Place { rank: 1, ..serves.place },
         ports: vec![Port { name: None, reference: name.clone(), ..port }],
         kind: NodeKind::Sort(sort),
         name,
-    }
-}
-
-fn prefix(purpose: SortPurpose) -> &'static str {
-    match purpose {
-        SortPurpose::CorrelationKey => "__correlation_sort_",
-        SortPurpose::MergeFiles => "__order_",
-        SortPurpose::Repair | SortPurpose::RepairFiles => "__repair_",
-        SortPurpose::Sink => "__sink_",
     }
 }

@@ -138,6 +138,31 @@ impl Operator {
         }
     }
 
+    /// What it is, if no pipeline file names it: ``the sort of sink `out` ``.
+    pub fn in_words(&self) -> Option<String> {
+        match &self.kind {
+            OperatorKind::Sort(sort) => {
+                let (served, prefix) = (&self.name, sort.purpose.prefix());
+                let served = served.strip_prefix(prefix).unwrap_or(served);
+                Some(match sort.purpose {
+                    SortPurpose::CorrelationKey => format!("the sort by the correlation key of source `{served}`"),
+                    SortPurpose::MergeFiles => {
+                        format!("the sort that brings the files of source `{served}` into one order")
+                    }
+                    SortPurpose::Repair | SortPurpose::RepairFiles => {
+                        format!("the sort that repairs the order of source `{served}`")
+                    }
+                    SortPurpose::Sink => format!("the sort of sink `{served}`"),
+                })
+            }
+            OperatorKind::Park(_) => {
+                let (merge, input) = self.name.rsplit_once('.')?;
+                Some(format!("where input {input} of merge `{merge}` waits"))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether its rows are new: no rows of what it reads. Such rows are known by it and their number among them.
     pub fn makes_rows(&self) -> bool {
         matches!(self.kind, OperatorKind::Source(_) | OperatorKind::Aggregate(_))
@@ -311,6 +336,16 @@ pub enum SortPurpose {
 }
 
 impl SortPurpose {
+    /// What stands in front of the node's name that it serves.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            SortPurpose::CorrelationKey => "__correlation_sort_",
+            SortPurpose::MergeFiles => "__order_",
+            SortPurpose::Repair | SortPurpose::RepairFiles => "__repair_",
+            SortPurpose::Sink => "__sink_",
+        }
+    }
+
     /// The kind that plans print. Files that are each in order are merged; in memory that is what a stable sort does.
     pub fn kind_name(self) -> &'static str {
         if self == SortPurpose::MergeFiles { "merge" } else { "sort" }

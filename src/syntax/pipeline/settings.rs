@@ -5,7 +5,7 @@ use super::fields::{Fields, Given, Keys, Reader, Refused, later};
 use super::size::parse_size;
 use super::values::{is_bool, is_number};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
-use crate::syntax::yaml::{Entry, Node, ScalarStyle, Value};
+use crate::syntax::yaml::{Entry, Node, Scalar, ScalarStyle, Value};
 
 const KEYS: Keys = Keys {
     read: &["name", "memory", "batch_size", "concurrency", "vars", "date_formats"],
@@ -86,7 +86,12 @@ fn limit(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<u64>> {
 }
 
 fn threshold(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>> {
-    let threshold = reader.number(given, "a number above 0 and below 0.80")?;
+    let wanted = "a number above 0 and below 0.80";
+    let scalar = reader.scalar(given, wanted)?;
+    let threshold = match is_out_of_reach(scalar) {
+        true => Spanned::new(f64::NAN, scalar.span),
+        false => reader.number(given, wanted)?,
+    };
     if threshold.value > 0.0 && threshold.value < 0.80 {
         return Some(threshold);
     }
@@ -97,6 +102,12 @@ fn threshold(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<f64>>
             .help("remove it to use 0.70"),
     );
     None
+}
+
+/// Whether a scalar is a number in YAML that is in no range: `.inf`, `-.inf`, `.nan`.
+fn is_out_of_reach(scalar: &Scalar) -> bool {
+    let unsigned = scalar.text.strip_prefix(['+', '-']).unwrap_or(&scalar.text);
+    scalar.style == ScalarStyle::Plain && [".inf", ".nan"].iter().any(|name| unsigned.eq_ignore_ascii_case(name))
 }
 
 fn threads(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<u64>> {
