@@ -6,7 +6,7 @@
 use super::fields::Reader;
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl;
-use crate::syntax::yaml::{Scalar, ScalarStyle};
+use crate::syntax::yaml::Scalar;
 
 /// Reports (W202) the first line of a text that a comment above it takes in, unless it is a comment itself.
 pub(super) fn line(reader: &mut Reader<'_>, scalar: &Scalar, source: &cxl::Source) {
@@ -21,12 +21,12 @@ pub(super) fn line(reader: &mut Reader<'_>, scalar: &Scalar, source: &cxl::Sourc
     let finding = Diagnostic::warning(Code::W202, "a comment takes in the line below it, so that line does nothing")
         .label(reader.first_line(comment), "the comment")
         .label(line, "joined to the comment's line by YAML");
-    reader.report(match scalar.style {
-        ScalarStyle::Folded => {
+    reader.report(match source.folds {
+        true => {
             let header = Span::new(scalar.span.file, scalar.span.start, scalar.span.start + 1);
             finding.help("write `|` in the place of `>`, which keeps the lines apart").fix(header, "|")
         }
-        _ => finding.help("write the text as a block behind `|`, which keeps the lines apart"),
+        false => finding.help("write the text as a block behind `|`, which keeps the lines apart"),
     });
 }
 

@@ -226,7 +226,7 @@ impl<'d> Reader<'d> {
 
     /// The CXL of a scalar, as `parse` reads it.
     pub(super) fn parsed<T>(&mut self, scalar: &Scalar, parse: impl FnOnce(&cxl::Source, &mut Diagnostics) -> T) -> T {
-        let folds = scalar.style == ScalarStyle::Folded;
+        let folds = scalar.style == ScalarStyle::Folded && self.written(scalar.span).starts_with('>');
         let source = cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span, folds };
         let errors = self.diagnostics.error_count();
         let parsed = parse(&source, self.diagnostics);
@@ -247,6 +247,7 @@ impl<'d> Reader<'d> {
 fn found(node: &Node) -> String {
     match &node.value {
         Value::Scalar(scalar) if scalar.is_null() => "nothing".to_owned(),
+        Value::Scalar(scalar) if scalar.text.is_empty() => "an empty text".to_owned(),
         Value::Scalar(scalar) if scalar.style != ScalarStyle::Plain => format!("the text `{}`", shorten(&scalar.text)),
         Value::Scalar(scalar) if is_number(&scalar.text) => format!("the number `{}`", shorten(&scalar.text)),
         Value::Scalar(scalar) => format!("`{}`", shorten(&scalar.text)),

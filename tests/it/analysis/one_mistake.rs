@@ -176,6 +176,7 @@ const VALUES: &[Mistake] = &[
     ("conditions: { large: \"cost > '9'.to_decimal()\" }", "conditions: { large: (id > 1, id) }"),
     ("type: decimal, scale: 2", "type: null"),
     ("delimiter: \",\"", "delimiter: \"\\n\""),
+    ("delimiter: \",\"", "delimiter: \"\""),
     ("delimiter: \",\"", "delimiter: \"\\u001b[31m\""),
     ("    config:\n      validations", "    config:\n      phase: init\n      validations"),
     ("check: not_empty,", "check: not_emtpy,"),
