@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub use self::expr::*;
 pub use self::schema::{Column, Schema, Stamp};
 use crate::analysis::types::Type;
-use crate::diagnostics::{FileId, Span};
+use crate::diagnostics::{FileId, Span, Spanned};
 pub use crate::syntax::pipeline::ast::{
     AggregateStrategy, Backpressure, CsvReadOptions, Encoding, Format, IfExists, OnUnmapped,
 };
@@ -313,6 +313,8 @@ pub struct Source {
     pub sort_order: Vec<SortKey>,
     /// Where that is declared; the node's name if it isn't.
     pub sort_order_span: Span,
+    /// Where each of its keys is.
+    pub sort_spans: Vec<Span>,
     /// Whether a file that breaks its order stops the run; otherwise it is sorted, with a warning.
     pub unsorted_is_error: bool,
     /// The columns of the correlation key, by position among `columns`, in order.
@@ -520,7 +522,7 @@ pub struct ErrorHandling {
     /// Whether bad rows are dead-lettered instead of stopping the run.
     pub continue_on_error: bool,
     /// Ceiling on the share of rows that do not fit their types, 0 to 1.
-    pub type_error_threshold: Option<f64>,
+    pub type_error_threshold: Option<Spanned<f64>>,
     /// `dlq.include_reason`
     pub include_reason: bool,
     /// `dlq.include_source_row`

@@ -15,7 +15,8 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
     }
     let Compilation { sources, mut diagnostics, plan } = compile::compile(&args.pipeline, None);
     if let Some(plan) = plan {
-        let options = Options { base_dir: compile::base_dir(&args.pipeline), ..Options::default() };
+        let (base_dir, pipeline_file) = (compile::base_dir(&args.pipeline), Some(args.pipeline.pipeline.clone()));
+        let options = Options { base_dir, pipeline_file, ..Options::default() };
         exec::preflight(&plan, &options, Mode::Check).into_iter().for_each(|found| diagnostics.push(found));
     }
     report(args.format, &sources, &diagnostics)

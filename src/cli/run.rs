@@ -60,6 +60,7 @@ fn options(args: &RunArgs, plan: &PhysicalPlan) -> Options {
     let processors = || thread::available_parallelism().map_or(1, NonZero::get);
     Options {
         base_dir: compile::base_dir(&args.pipeline),
+        pipeline_file: Some(args.pipeline.pipeline.clone()),
         threads: args.threads.or(plan.settings.threads).unwrap_or_else(processors),
         batch_id: args.batch_id.clone(),
         force: args.force,
@@ -113,6 +114,10 @@ fn completed(
     let mut text = String::new();
     if !args.quiet && args.log_level >= LogLevel::Info {
         text.push_str(&summary::summary(report, base_dir, summary::peak_resident()));
+    } else if args.log_level >= LogLevel::Warn
+        && let Some(line) = summary::dead_letter_line(report, base_dir)
+    {
+        output::error_line(&line);
     }
     if let Some(estimates) = estimates {
         text.push_str(&analysis::analysis(report, estimates));

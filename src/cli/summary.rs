@@ -111,8 +111,8 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// `3 rows rejected, see dlq.csv`
-fn dead_letter_line(report: &Report, base_dir: &Path) -> Option<String> {
+/// `3 rows rejected, see dlq.csv`; nothing if none were.
+pub(super) fn dead_letter_line(report: &Report, base_dir: &Path) -> Option<String> {
     let rejected = match report.dlq {
         0 => return None,
         1 => "1 row rejected".to_owned(),

@@ -116,6 +116,7 @@ codes! {
     W216 "W216" Source "an input file is not there yet";
     W307 "W307" Source "a file was not in its declared order, and was sorted";
     W318 "W318" Errors "dead letters are counted but not written";
+    W364 "W364" Sink "an excluded column can't exist";
     W365 "W365" Sink "a mapped column was on no record";
     W366 "W366" Sink "a mapped name takes the place of a carried column";
     W393 "W393" Errors "a row does not hold a validation that only warns";

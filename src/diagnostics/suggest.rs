@@ -5,10 +5,20 @@
 /// Close means an edit distance (with swapped neighbours as one edit) of at most 3 and at most half the length of
 /// the name, or equal but for case. A name of one letter is close to none. Ties go to the candidate that comes first.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = match name.chars().count() {
-        0 | 1 => return None,
-        letters => (letters / 2).min(3),
-    };
+    within(name.chars().count() / 2, name, candidates)
+}
+
+/// The same for names of files, whose ending they have in common with most others: it does not count for the length.
+pub fn closest_file<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    within(stem.chars().count() / 2, name, candidates)
+}
+
+fn within<'a>(half: usize, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if half == 0 {
+        return None;
+    }
+    let limit = half.min(3);
     candidates
         .into_iter()
         .filter_map(|candidate| {

@@ -17,6 +17,7 @@ mod publish;
 pub mod rest;
 mod run;
 mod sources;
+mod spelling;
 pub mod spill;
 mod stages;
 mod system_limit;
@@ -37,6 +38,8 @@ use crate::plan::physical::PhysicalPlan;
 pub struct Options {
     /// Base for relative paths.
     pub base_dir: PathBuf,
+    /// The file that the pipeline was read from, which no output may replace; `None` if it came from elsewhere.
+    pub pipeline_file: Option<PathBuf>,
     /// Workers, at least 1.
     pub threads: usize,
     /// `$pipeline.batch_id`; a fresh UUIDv7 if `None`.
@@ -59,6 +62,7 @@ impl Default for Options {
         let base_dir = PathBuf::from(".");
         Self {
             base_dir,
+            pipeline_file: None,
             threads: 1,
             batch_id: None,
             force: false,

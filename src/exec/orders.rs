@@ -1,10 +1,13 @@
 //! Declared orders: proven before the first stage runs, so that nothing is computed from a claim.
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan, Segment, SortOperator, SortPurpose, Stage};
 
 use super::Failure;
+use super::keys::Late;
+use super::operators::preview;
 use super::sources::Source;
+use super::value::Value;
 
 /// The sorts behind sources that declare an order, each with the source above it: the order is to be proven.
 pub(super) fn claims(plan: &PhysicalPlan) -> impl Iterator<Item = (OperatorId, &SortOperator, OperatorId)> {
@@ -18,27 +21,46 @@ pub(super) fn claims(plan: &PhysicalPlan) -> impl Iterator<Item = (OperatorId, &
     })
 }
 
-/// What to say about a file that breaks its order at record `row`: W307, or E366 where that ends the run.
-pub(super) fn broken(source: &Source<'_>, file: usize, row: u64) -> Result<Diagnostic, Failure> {
+/// What to say about a file that breaks its order: W307, or E366 where that ends the run.
+pub(super) fn broken(source: &Source<'_>, file: usize, late: &Late) -> Result<Diagnostic, Failure> {
     if source.spec.source.unsorted_is_error {
-        let diagnostic = Diagnostic::error(Code::E366, too_late(source, file, row))
-            .label(source.spec.source.sort_order_span, "declared here")
+        let diagnostic = Diagnostic::error(Code::E366, too_late(source, file, late))
+            .label(declared(source, late), "declared here")
             .help("sort the file, correct `sort_order`, or let it be sorted with `on_unsorted: warn`");
         return Err(Failure::new(diagnostic, 3));
     }
-    Ok(sorted_first(source, file, row))
+    Ok(sorted_first(source, file, late))
 }
 
-/// W307 for a file that breaks its order at record `row`.
-pub(super) fn sorted_first(source: &Source<'_>, file: usize, row: u64) -> Diagnostic {
-    Diagnostic::warning(Code::W307, format!("{}; the file is sorted first", too_late(source, file, row)))
-        .label(source.spec.source.sort_order_span, "declared here")
+/// W307 for a file that breaks its order.
+pub(super) fn sorted_first(source: &Source<'_>, file: usize, late: &Late) -> Diagnostic {
+    Diagnostic::warning(Code::W307, format!("{}; the file is sorted first", too_late(source, file, late)))
+        .label(declared(source, late), "declared here")
         .help("sort the file or correct `sort_order`; `on_unsorted: error` stops the run instead")
 }
 
-fn too_late(source: &Source<'_>, file: usize, row: u64) -> String {
-    let (name, file) = (&source.operator.name, &source.files[file].display);
-    format!("{file}, row {row}: source `{name}` is not in the order that the source declares: this row comes too late")
+fn too_late(source: &Source<'_>, file: usize, late: &Late) -> String {
+    let (name, file, spec) = (&source.operator.name, &source.files[file].display, &source.spec.source);
+    let key = late.column();
+    let column = &spec.columns[spec.sort_order[key].column].name;
+    let (before, value) = (shown(&late.before.values[key]), shown(&late.place.values[key]));
+    let line = late.place.line.map(|line| format!(", line {line}")).unwrap_or_default();
+    format!(
+        "{file}, row {}{line}: source `{name}` is not in the order that it declares: `{column}` is {value}, below a row \
+         with {before}",
+        late.place.row
+    )
+}
+
+/// Where the key is declared that is not in order.
+fn declared(source: &Source<'_>, late: &Late) -> Span {
+    let spec = &source.spec.source;
+    spec.sort_spans.get(late.column()).copied().unwrap_or(spec.sort_order_span)
+}
+
+/// A value for a message.
+fn shown(value: &Value) -> String {
+    if value.is_null() { "null".to_owned() } else { format!("'{}'", preview(&value.to_string())) }
 }
 
 /// Whether files that are each in their declared order come out of their source in the order of the sort.

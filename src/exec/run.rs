@@ -89,7 +89,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let constants = Arc::new(constants(plan, options, &id, &sources));
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
     let spool = Spool::new(Room { arbitrator: &arbitrator, disk: &disk, consumer: plan.consumers.len() });
-    let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk));
+    let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk))?;
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
     let mut run = Run {
         plan,
@@ -123,26 +123,28 @@ fn shared<'p>(
     names: &mut CarriedNames,
     constants: Arc<Constants>,
     (arbitrator, disk): (&'p Arbitrator, &'p Disk<'p>),
-) -> Shared<'p> {
-    let sinks = plan.operators().filter_map(|(id, operator)| match &operator.kind {
-        OperatorKind::Sink(spec) => Some((id, SinkColumns::new(spec, sources, names))),
-        _ => None,
-    });
-    Shared {
+) -> Result<Shared<'p>, Failure> {
+    let mut sinks = BTreeMap::new();
+    for (id, operator) in plan.operators() {
+        if let OperatorKind::Sink(spec) = &operator.kind {
+            sinks.insert(id, SinkColumns::new(operator, spec, sources, names)?);
+        }
+    }
+    Ok(Shared {
         plan,
         makers: plan.makers(),
         constants,
         arbitrator,
         disk,
         threads: options.threads.max(1),
-        sinks: sinks.collect(),
+        sinks,
         fillings: BTreeMap::new(),
         skipped: BTreeSet::new(),
         unproven: BTreeMap::new(),
         wholes: BTreeMap::new(),
         measures: options.measure,
         warnings: Vec::new(),
-    }
+    })
 }
 
 fn constants(plan: &PhysicalPlan, options: &Options, id: &Uuid, sources: &[OpenSource<'_>]) -> Constants {
@@ -221,8 +223,8 @@ impl<'p> Run<'p> {
             self.done.counts[sort.0 as usize].busy += clock.lap();
             match verdict {
                 Verdict::Broken(files) => {
-                    for (file, row) in files {
-                        self.done.warnings.push(orders::broken(source, file, row)?);
+                    for (file, late) in files {
+                        self.done.warnings.push(orders::broken(source, file, &late)?);
                     }
                 }
                 Verdict::InOrder(stamps) if orders::is_proven(spec, source.files.len()) => {

@@ -157,11 +157,19 @@ impl DateParser {
             DateFault::Fraction => "finer than a nanosecond".into(),
             DateFault::Year => "outside the years 0001 to 9999".into(),
             DateFault::Shape => match self.names.as_slice() {
-                [format] => format!("does not match the format {format}"),
-                formats => format!("matches none of the formats {}", formats.join(", ")),
+                [format] => format!("does not match the format {}", spoken(format)),
+                formats => {
+                    let formats: Vec<&str> = formats.iter().map(|format| spoken(format)).collect();
+                    format!("matches none of the formats {}", formats.join(", "))
+                }
             },
         }
     }
+}
+
+/// What people call a format.
+fn spoken(format: &str) -> &str {
+    if format == "%+" { "RFC 3339" } else { format }
 }
 
 fn compile(format: &str, fractions: bool) -> Format {

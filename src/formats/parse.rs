@@ -110,7 +110,7 @@ fn names_no_finite(text: &[u8]) -> bool {
 /// A decimal number: mantissa and scale.
 ///
 /// Without a declared `scale` the text's own places are the scale. With one, more places fail and fewer are padded.
-/// `precision` bounds the digits, leading zeros not counted.
+/// `precision` bounds the digits, leading zeros not counted, those that `scale` pads included.
 pub fn decimal(text: &[u8], scale: Option<u8>, precision: Option<u8>) -> Result<(i128, u8), Reason> {
     let number = spelled(text).filter(|number| number.exponent.is_none()).ok_or(NOT_DECIMAL)?;
     let places = number.fraction.len();
@@ -118,11 +118,11 @@ pub fn decimal(text: &[u8], scale: Option<u8>, precision: Option<u8>) -> Result<
     if places > usize::from(allowed) {
         return Err(too_many_places(places, scale));
     }
-    let scale = scale.unwrap_or(places as u8);
-    let padding = usize::from(scale) - places;
+    let padding = scale.map_or(0, |scale| usize::from(scale) - places);
     let digits = number.whole.iter().chain(number.fraction).copied().chain(std::iter::repeat_n(b'0', padding));
     let mantissa = mantissa(digits).ok_or(DECIMAL_TOO_LARGE)?;
-    check_precision(mantissa, precision)?;
+    check_precision(mantissa, scale, precision)?;
+    let scale = scale.unwrap_or(places as u8);
     Ok((if number.negative { -(mantissa as i128) } else { mantissa as i128 }, scale))
 }
 
@@ -138,17 +138,30 @@ fn mantissa(digits: impl Iterator<Item = u8>) -> Option<u128> {
 }
 
 fn too_many_places(places: usize, scale: Option<u8>) -> Reason {
+    let found = counted(places as u32, "decimal place");
     match scale {
-        Some(scale) => format!("has {places} decimal places, the column allows {scale}").into(),
-        None => format!("has {places} decimal places, a decimal has at most {MAX_SCALE}").into(),
+        Some(scale) => format!("has {found}, the column allows {scale}").into(),
+        None => format!("has {found}, a decimal has at most {MAX_SCALE}").into(),
     }
 }
 
-fn check_precision(mantissa: u128, precision: Option<u8>) -> Result<(), Reason> {
-    let Some(precision) = precision else { return Ok(()) };
+/// `scale` is the declared one: with it, what there is room for in front of the point is known.
+fn check_precision(mantissa: u128, scale: Option<u8>, precision: Option<u8>) -> Result<(), Reason> {
+    let Some(precision) = precision.map(u32::from) else { return Ok(()) };
     let digits = mantissa.checked_ilog10().map_or(1, |log| log + 1);
-    if digits > u32::from(precision) {
-        return Err(format!("has {digits} digits, the column allows {precision}").into());
+    if digits <= precision {
+        return Ok(());
     }
-    Ok(())
+    Err(match scale.map(u32::from) {
+        Some(scale) => {
+            let found = counted(digits.saturating_sub(scale), "digit");
+            format!("has {found} before the point, the column allows {}", precision.saturating_sub(scale)).into()
+        }
+        None => format!("has {}, the column allows {precision}", counted(digits, "digit")).into(),
+    })
+}
+
+/// `1 digit`, `2 digits`
+fn counted(number: u32, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

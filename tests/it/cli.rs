@@ -337,6 +337,45 @@ fn run_and_plan() {
     assert_snapshot("cli/run-and-plan", &tables.concat());
 }
 
+/// Rejected rows change the exit code, so something says why, however little is asked for.
+#[test]
+fn without_a_summary_one_line_still_tells_of_dead_letters() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let file = |name: &str| folder.path().join(name).to_str().expect("its name is text").to_owned();
+    let pipeline = |letters: &str| {
+        let text = format!(
+            "pipeline: {{ name: p }}\nnodes:\n\
+             - {{ type: source, name: s, config: {{ type: csv, path: s.csv, schema: [{{ name: n, type: int }}] }} }}\n\
+             - {{ type: sink, name: o, input: s, config: {{ type: csv, path: o.csv }} }}\n\
+             error_handling: {{ strategy: continue{letters} }}\n"
+        );
+        std::fs::write(file("p.yaml"), text).expect("the file is written");
+    };
+    let run = |flags: &[&str]| clinker(&[&["run", &file("p.yaml")], flags].concat());
+    pipeline(", dlq: { path: bad.csv }");
+    std::fs::write(file("s.csv"), "n\n1\nx\ny\n").expect("the file is written");
+    let line = format!("2 rows rejected, see {}\n", file("bad.csv"));
+    for (flags, expected) in [
+        (&["--quiet"][..], line.as_str()),
+        (&["--log-level", "warn"], &line),
+        (&["--quiet", "--log-level", "warn"], &line),
+        (&["--quiet", "--explain=analyze"], &line),
+        (&["--log-level", "error"], ""),
+    ] {
+        let outcome = run(flags);
+        assert_eq!((outcome.code, &*outcome.stdout, &*outcome.stderr), (Some(2), "", expected), "{flags:?}");
+    }
+    let full = run(&[]);
+    assert!(full.stderr.is_empty() && full.stdout.contains(&line), "{}", full.transcript());
+    std::fs::write(file("s.csv"), "n\n1\n").expect("the file is written");
+    assert_eq!(run(&["--quiet"]).transcript(), "exit code 0\n--- stdout\n--- stderr\n");
+    pipeline("");
+    std::fs::write(file("s.csv"), "n\n1\nx\n").expect("the file is written");
+    let nowhere = run(&["--quiet"]).stderr;
+    let said = "\n1 row rejected, written nowhere: the pipeline has no `error_handling.dlq.path`\n";
+    assert!(nowhere.starts_with("warning[W318]") && nowhere.ends_with(said), "{nowhere}");
+}
+
 #[test]
 fn explain_analyze_runs_and_shows_both() {
     let folder = tempfile::tempdir().expect("a folder for the test");

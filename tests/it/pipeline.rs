@@ -41,6 +41,7 @@ const MISTAKES: &[&str] = &[
     "missing_keys",
     "nodes",
     "not_run_yet",
+    "paths",
     "reshape",
     "settings",
     "sink",

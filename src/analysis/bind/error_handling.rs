@@ -40,7 +40,7 @@ pub(super) fn bind(
     }
     Some(ErrorHandling {
         continue_on_error: handling.continue_on_error,
-        type_error_threshold: handling.type_error_threshold.as_ref().map(|threshold| threshold.value),
+        type_error_threshold: handling.type_error_threshold.clone(),
         include_reason: dlq.include_reason,
         include_source_row: dlq.include_source_row,
         dlq_path,

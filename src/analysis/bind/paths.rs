@@ -1,10 +1,15 @@
 //! Paths as they are written: what they may not hold, and when two of them are one file.
 
+use std::ops::Range;
+
 use crate::analysis::{Options, inner_span};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 
-/// Checks a path of the pipeline file: not empty (E200), no `..`, and absolute only where that is allowed
-/// (E-SEC-001).
+/// Endings of compressed files.
+const COMPRESSED: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".zip"];
+
+/// Checks a path of the pipeline file: not empty (E200), no `..`, absolute only where that is allowed (E-SEC-001), and
+/// not that of a compressed file (E199).
 pub(super) fn check(path: &Spanned<String>, options: &Options, diagnostics: &mut Diagnostics) {
     let text = path.value.as_str();
     if text.is_empty() {
@@ -23,6 +28,13 @@ pub(super) fn check(path: &Spanned<String>, options: &Options, diagnostics: &mut
             .help("write it relative to the base directory, or allow it with `--allow-absolute-paths`");
         diagnostics.push(diagnostic);
     }
+    if let Some(ending) = compressed_ending(text) {
+        let message = format!("compressed files such as `{text}` are not read or written by this version yet");
+        let diagnostic = Diagnostic::error(Code::E199, message)
+            .label(inner_span(path.span, text, &ending), "compressed")
+            .help("name the file without this ending, and compress or unpack it outside of the pipeline");
+        diagnostics.push(diagnostic);
+    }
 }
 
 /// The path with its needless parts left out, so that two ways to write one file are equal.
@@ -30,6 +42,13 @@ pub(super) fn normal(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let root = if is_absolute(path) { "/" } else { "" };
     format!("{root}{}", parts.join("/"))
+}
+
+/// Where the ending of a compressed file stands.
+fn compressed_ending(text: &str) -> Option<Range<usize>> {
+    let lower = text.to_ascii_lowercase();
+    let ending = COMPRESSED.into_iter().find(|ending| lower.ends_with(ending))?;
+    Some(text.len() - ending.len()..text.len())
 }
 
 fn is_absolute(path: &str) -> bool {

@@ -20,7 +20,10 @@ impl Binder<'_> {
     ) -> Bound {
         paths::check(&sink.path, self.options, self.diagnostics);
         let mut columns = Columns { sink, input, diagnostics: self.diagnostics, written: Vec::new() };
-        let passed = columns.passed(producer);
+        let offered = columns.offered(producer);
+        let passed: Vec<usize> =
+            offered.iter().copied().filter(|column| !columns.excluded(&input.schema.columns[*column].name)).collect();
+        columns.excluded_columns_exist(node);
         columns.mapped();
         columns.rest(&passed);
         columns.scales();
@@ -30,7 +33,7 @@ impl Binder<'_> {
         self.key_names(&key_columns, &written);
         let append_carried = sink.include_unmapped && input.schema.carries;
         if written.is_empty() && key_columns.is_empty() && !append_carried && input.complete && sink.mapping.is_none() {
-            self.nothing_to_write(node, sink, producer.is_some());
+            self.nothing_to_write(node, input, !offered.is_empty(), producer.is_some());
         }
         let kind = NodeKind::Sink(Sink {
             label: sink.config_name.as_ref().unwrap_or(&node.name).value.clone(),
@@ -84,12 +87,17 @@ impl Binder<'_> {
         }
     }
 
-    fn nothing_to_write(&mut self, node: &ast::Node, sink: &ast::Sink, reads_transform: bool) {
-        let message = format!("sink `{}` has no column to write", node.name.value);
-        let help = match (sink.exclude.is_empty(), reads_transform && !sink.include_unmapped) {
-            (true, true) => "the transform in front emits nothing: emit the columns, or set `include_unmapped: true`",
-            _ => "take a name out of `exclude`",
+    fn nothing_to_write(&mut self, node: &ast::Node, input: &Row, all_excluded: bool, reads_transform: bool) {
+        let help = if all_excluded {
+            "take a name out of `exclude`"
+        } else if !reads_transform {
+            "no column reaches it: let a transform above emit some, or set `include_unmapped: true` there"
+        } else if input.schema.visible().is_empty() {
+            "the transform in front gives no column: emit some, or set `include_unmapped: true` there"
+        } else {
+            "the transform in front emits nothing: emit the columns, or set `include_unmapped: true`"
         };
+        let message = format!("sink `{}` has no column to write", node.name.value);
         let diagnostic = Diagnostic::error(Code::E200, message).label(node.name.span, "would write empty lines");
         self.diagnostics.push(diagnostic.help(help));
     }
@@ -104,18 +112,34 @@ struct Columns<'a, 'd> {
 }
 
 impl Columns<'_, '_> {
-    /// Positions of the columns that pass without being asked for, in order.
-    fn passed(&self, producer: Option<&ast::Transform>) -> Vec<usize> {
+    /// Positions of the columns that pass without being asked for unless they are excluded, in order.
+    fn offered(&self, producer: Option<&ast::Transform>) -> Vec<usize> {
         let emitted = producer.filter(|_| !self.sink.include_unmapped).map(emitted_names);
         let columns = self.input.schema.visible().iter().enumerate();
-        let kept = columns.filter(|(_, column)| {
-            emitted.as_ref().is_none_or(|names| names.contains(&column.name.as_str())) && !self.excluded(&column.name)
-        });
+        let kept =
+            columns.filter(|(_, column)| emitted.as_ref().is_none_or(|names| names.contains(&column.name.as_str())));
         kept.map(|(index, _)| index).collect()
     }
 
     fn excluded(&self, name: &str) -> bool {
         self.sink.exclude.iter().any(|excluded| excluded.value == name)
+    }
+
+    /// W364 for each name in `exclude` that no row can have.
+    fn excluded_columns_exist(&mut self, node: &ast::Node) {
+        if self.input.schema.carries || !self.input.complete {
+            return;
+        }
+        let names: Vec<&str> = self.input.schema.visible().iter().map(|column| column.name.as_str()).collect();
+        for excluded in self.sink.exclude.iter().filter(|excluded| !names.contains(&excluded.value.as_str())) {
+            let message =
+                format!("`exclude` of sink `{}` names `{}`, which can't exist", node.name.value, excluded.value);
+            let diagnostic = Diagnostic::warning(Code::W364, message)
+                .label(excluded.span, "no column of the input, and no other fields are carried")
+                .note(there_are("column", &names));
+            let diagnostic = did_you_mean(diagnostic, &excluded.value, excluded.span, names.iter().copied());
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// The columns of `mapping`, in its order.

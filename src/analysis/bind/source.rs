@@ -19,6 +19,7 @@ impl Binder<'_> {
         self.same_name(node, source);
         let matcher = source.matcher.as_ref().map(|matcher| self.matcher(matcher));
         let columns = source.schema.as_ref().map(|columns| self.columns(columns));
+        self.headers(source);
         let carries = source.on_unmapped == OnUnmapped::AutoWiden;
         let complete = columns.is_some() && self.names_are_right(source);
         let mut row = Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete };
@@ -37,6 +38,7 @@ impl Binder<'_> {
                 on_unmapped: source.on_unmapped,
                 sort_order,
                 sort_order_span: source.sort_order_span.unwrap_or(node.name.span),
+                sort_spans: source.sort_order.iter().map(|field| field.field.span).collect(),
                 unsorted_is_error: source.unsorted_is_error,
                 correlation_key,
             })
@@ -108,6 +110,19 @@ impl Binder<'_> {
             }
         }
         bound
+    }
+
+    /// Without a header there is none to read a column from.
+    fn headers(&mut self, source: &ast::Source) {
+        let columns = source.schema.iter().flatten().filter(|_| !source.csv.has_header);
+        for (name, header) in columns.filter_map(|column| Some((&column.name, column.source_name.as_ref()?))) {
+            let message =
+                format!("column `{}` can't be read from `{}`: the file has no header", name.value, header.value);
+            let diagnostic = Diagnostic::error(Code::E200, message)
+                .label(header.span, "there is no header to look for it")
+                .help("leave `source_name` out: with `has_header: false` columns are read by position, in the order of the schema");
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// The columns of correlation keys are no names for others.

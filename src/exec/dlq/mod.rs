@@ -19,5 +19,5 @@ pub(crate) const MERGED: &str = "<merged>";
 
 pub(crate) use file::{LetterFile, start_files};
 pub(crate) use letters::{Bond, LetterRow, LetterWriter, Letters, Trigger};
-pub(crate) use shape::LetterShape;
+pub(crate) use shape::{LetterShape, cell_text};
 pub(crate) use spool::{Room, Spool};

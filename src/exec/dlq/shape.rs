@@ -3,7 +3,7 @@
 use crate::analysis::hir::Schema;
 use crate::exec::batch::{Batch, Column};
 use crate::exec::value::Value;
-use crate::formats::csv::Binding;
+use crate::formats::csv::{self, Binding};
 use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
 
 /// The fixed parts of an operator's dead letters.
@@ -127,12 +127,9 @@ fn input_schema(kind: &OperatorKind) -> Option<&Schema> {
     }
 }
 
-/// A value as a dead letter shows it: as a sink would print it, arrays and maps as JSON.
-fn cell_text(value: &Value) -> String {
-    match value {
-        Value::Array(_) | Value::Map(_) => json(value).to_string(),
-        _ => value.to_string(),
-    }
+/// A value as a dead letter shows it: as a sink writes it, or as JSON where a sink can't.
+pub(crate) fn cell_text(value: &Value) -> String {
+    csv::cell_text(value).unwrap_or_else(|| json(value).to_string())
 }
 
 fn json(value: &Value) -> serde_json::Value {

@@ -14,6 +14,7 @@ use crate::analysis::hir::{self, ExprKind, OutputColumn};
 use crate::analysis::types::Kind;
 use crate::diagnostics::Span;
 use crate::exec::batch::{Batch, Carried, Column};
+use crate::exec::dlq::cell_text;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::plan::physical::ColumnSet;
 
@@ -206,7 +207,7 @@ impl Validation {
             row,
             kind: FaultKind::ValidationFailed,
             field: self.field.clone(),
-            value: column.filter(|column| !column.is_null(row)).map(|column| column.value(row).to_string()),
+            value: column.filter(|column| !column.is_null(row)).map(|column| cell_text(&column.value(row))),
             message: self.message.clone(),
             span: self.span,
             other: None,

@@ -1,26 +1,55 @@
 //! Whether rows come in the order of their keys. Workers look at some rows each; what they find is put together.
 
 use super::order::OrderKeys;
+use crate::exec::value::Value;
+
+/// A row that is looked at.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its number in the file.
+    pub row: u64,
+    /// The physical line it begins in, if that is known still.
+    pub line: Option<u64>,
+    /// What it has in the columns of the key.
+    pub values: Vec<Value>,
+}
+
+/// A row that should have come earlier.
+#[derive(Clone, Debug)]
+pub struct Late {
+    /// The row in front of it.
+    pub before: Place,
+    /// The row.
+    pub place: Place,
+}
+
+impl Late {
+    /// The first column of the key, by its position there, in which the two rows differ.
+    pub fn column(&self) -> usize {
+        let values = self.before.values.iter().zip(&self.place.values);
+        values.take_while(|(before, value)| before.equals(value)).count().min(self.place.values.len().saturating_sub(1))
+    }
+}
 
 /// What is known of some rows that stand one behind the other.
 pub struct Ends {
-    first: Vec<u8>,
-    first_row: u64,
-    last: Vec<u8>,
-    late: Option<u64>,
+    first: (Vec<u8>, Place),
+    last: (Vec<u8>, Place),
+    late: Option<Late>,
 }
 
 impl Ends {
-    /// Looks at rows, given the position of each among the keys and its number; `None` if there are none.
-    pub fn of(keys: &OrderKeys, mut rows: impl Iterator<Item = (usize, u64)>) -> Option<Self> {
-        let (first, first_row) = rows.next()?;
+    /// Looks at rows, given the position of each among the keys, and what says more about one; `None` if there are none.
+    pub fn of(keys: &OrderKeys, mut rows: impl Iterator<Item = usize>, place: impl Fn(usize) -> Place) -> Option<Self> {
+        let first = rows.next()?;
         let mut last = first;
-        let late = rows.find_map(|(row, number)| {
-            let is_late = keys.key(row) < keys.key(last);
-            last = if is_late { last } else { row };
-            is_late.then_some(number)
+        let late = rows.find_map(|row| {
+            let before = last;
+            last = row;
+            (keys.key(row) < keys.key(before)).then(|| Late { before: place(before), place: place(row) })
         });
-        Some(Self { first: keys.key(first).to_vec(), first_row, last: keys.key(last).to_vec(), late })
+        let end = |row: usize| (keys.key(row).to_vec(), place(row));
+        Some(Self { first: end(first), last: end(last), late })
     }
 
     /// Whether one of the rows should have come earlier.
@@ -32,8 +61,8 @@ impl Ends {
 /// Rows that are looked at in their order.
 #[derive(Default)]
 pub struct Sequence {
-    last: Option<Vec<u8>>,
-    late: Option<u64>,
+    last: Option<(Vec<u8>, Place)>,
+    late: Option<Late>,
 }
 
 impl Sequence {
@@ -42,13 +71,21 @@ impl Sequence {
         if self.late.is_some() {
             return;
         }
-        let is_late = self.last.as_ref().is_some_and(|last| ends.first < *last);
-        self.late = if is_late { Some(ends.first_row) } else { ends.late };
-        self.last = Some(ends.last);
+        let Ends { first, last, late } = ends;
+        self.late = match self.last.take() {
+            Some((key, before)) if first.0 < key => Some(Late { before, place: first.1 }),
+            _ => late,
+        };
+        self.last = Some(last);
     }
 
-    /// The number of the first row that should have come earlier.
-    pub fn late(&self) -> Option<u64> {
+    /// The first row that should have come earlier.
+    pub fn late(&self) -> Option<&Late> {
+        self.late.as_ref()
+    }
+
+    /// The same, to be kept.
+    pub fn into_late(self) -> Option<Late> {
         self.late
     }
 }

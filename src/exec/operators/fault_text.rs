@@ -374,7 +374,7 @@ pub(super) fn unwritable(sources: &[Source<'_>], sink: &Operator, batch: &Batch,
 const PREVIEW: usize = 128;
 
 /// The beginning of a text on one line.
-pub(super) fn preview(text: &str) -> String {
+pub(crate) fn preview(text: &str) -> String {
     let mut end = text.len().min(PREVIEW);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -25,7 +25,7 @@ mod unit;
 use aggregate::{Finish, Stream, Whole};
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
-pub(crate) use fault_text::warning_total;
+pub(crate) use fault_text::{preview, warning_total};
 pub(crate) use lost::Lost;
 pub(crate) use make_room::make_room;
 pub(crate) use pass::Pass;

@@ -2,9 +2,10 @@
 
 use crate::analysis::hir::{SinkColumn, SinkColumnSource};
 use crate::diagnostics::{Code, Diagnostic};
+use crate::exec::Failure;
 use crate::exec::sources::{CarriedNames, OpenSource};
 use crate::formats::csv::{EncodeColumn, EncodeSource, Encoder};
-use crate::plan::physical::SinkOperator;
+use crate::plan::physical::{Operator, SinkOperator};
 
 /// What a sink writes.
 pub(crate) struct SinkColumns {
@@ -17,8 +18,14 @@ pub(crate) struct SinkColumns {
 }
 
 impl SinkColumns {
-    /// The declared and mapped columns, then the carried ones, then the key columns.
-    pub fn new(spec: &SinkOperator, sources: &[OpenSource<'_>], names: &mut CarriedNames) -> Self {
+    /// The declared and mapped columns, then the carried ones, then the key columns. Fails if there are none, which
+    /// analysis can't tell where undeclared fields may be carried.
+    pub fn new(
+        operator: &Operator,
+        spec: &SinkOperator,
+        sources: &[OpenSource<'_>],
+        names: &mut CarriedNames,
+    ) -> Result<Self, Failure> {
         let carried = reaching(spec, sources);
         let mut columns = Self { encoded: Vec::new(), header: Vec::new(), warnings: Vec::new() };
         columns.encoded.extend(spec.sink.columns.iter().map(|column| encoded(column, names)));
@@ -27,10 +34,13 @@ impl SinkColumns {
             columns.append(spec, &carried, names);
         }
         columns.encoded.extend(spec.sink.key_columns.iter().map(|column| encoded(column, names)));
+        if columns.encoded.is_empty() {
+            return Err(nothing_to_write(operator));
+        }
         if spec.sink.include_header {
             Encoder::new(columns.encoded.clone(), spec.sink.delimiter).header(&mut columns.header);
         }
-        columns
+        Ok(columns)
     }
 
     fn append(&mut self, spec: &SinkOperator, carried: &[u32], names: &CarriedNames) {
@@ -75,6 +85,14 @@ impl SinkColumns {
             );
         }
     }
+}
+
+/// A sink that excludes all columns, those that no schema declares too.
+fn nothing_to_write(sink: &Operator) -> Failure {
+    let diagnostic = Diagnostic::error(Code::E200, format!("sink `{}` has no column to write", sink.name))
+        .label(sink.span, "would write empty lines")
+        .help("take a name out of `exclude`");
+    Failure::new(diagnostic, 1)
 }
 
 fn encoded(column: &SinkColumn, names: &mut CarriedNames) -> EncodeColumn {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::analysis::hir::IfExists;
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::Options;
 use crate::exec::sources::Source;
+use crate::exec::{Options, spelling};
 use crate::plan::physical::{OperatorKind, PhysicalPlan};
 
 /// What an output is for.
@@ -53,6 +53,7 @@ pub(crate) fn destinations(
         }
     }
     findings.extend(collisions(&found, sources));
+    findings.extend(over_the_pipeline(&found, options));
     (found, findings)
 }
 
@@ -116,7 +117,11 @@ impl Wanted<'_> {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match folder.canonicalize() {
             Ok(folder) if folder.is_dir() => Ok(folder),
-            _ => Err(self.refuse("is in a folder that is not there", "create the folder first; a run does not")),
+            _ => {
+                let help = spelling::for_a_shell(&self.path.0);
+                let help = help.as_deref().unwrap_or("create the folder first; a run does not");
+                Err(self.refuse("is in a folder that is not there", help))
+            }
         }
     }
 
@@ -197,6 +202,28 @@ fn collisions(found: &[Destination], sources: &[Source<'_>]) -> Vec<Diagnostic> 
                 let message = format!("{} would write over {}, which source `{name}` reads", one.writer, file.display);
                 findings.push(collision(message, one, file.span, "read here").note(KEPT));
             }
+        }
+    }
+    findings
+}
+
+/// Outputs that would replace the pipeline file.
+fn over_the_pipeline(found: &[Destination], options: &Options) -> Vec<Diagnostic> {
+    let Some(pipeline) = options.pipeline_file.as_ref().and_then(|file| file.canonicalize().ok()) else {
+        return Vec::new();
+    };
+    let refused = |one: &Destination, display: &str| {
+        let message = format!("{} would write over {display}, the pipeline file itself", one.writer);
+        let diagnostic = Diagnostic::error(Code::E322, message).label(one.span, "written here");
+        diagnostic.help("give the output a path of its own")
+    };
+    let mut findings = Vec::new();
+    for one in found {
+        if one.path == pipeline {
+            findings.push(refused(one, &one.display));
+        }
+        if one.failed.as_ref() == Some(&pipeline) {
+            findings.push(refused(one, &format!("{}.failed", one.display)).note(KEPT));
         }
     }
     findings

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 use crate::analysis::hir::Matcher;
-use crate::diagnostics::{Code, Diagnostic, Severity, Span, suggest};
-use crate::exec::{Mode, publish};
+use crate::diagnostics::{Code, Diagnostic, Severity, Span};
+use crate::exec::{Mode, publish, spelling};
 
 use super::listing::{self, Listing};
 use super::{Source, SourceFile};
@@ -20,14 +20,15 @@ pub(crate) fn resolve(source: &mut Source<'_>, base: &Path, mode: Mode) -> Vec<D
         Matcher::Paths(paths) => Ok(listed(name, paths, base, mode)),
         Matcher::Glob(pattern, span) => glob_listing(pattern, *span, base).map(|listing| {
             let unlisted = unlisted(name, &listing, *span, |message| absent(mode, message));
-            matched(name, candidates(listing, base, *span).collect(), unlisted, *span, mode)
+            let files = candidates(listing, base, *span).collect();
+            matched(name, files, unlisted, *span, unmatched_help(pattern), mode)
         }),
         Matcher::Regex(pattern, span) => file_regex(pattern, *span).map(|regex| {
             let listing = listing::everything(base);
             // A regex doesn't say which folders are meant, so this is only worth a warning.
             let unlisted = unlisted(name, &listing, *span, |message| Diagnostic::warning(Code::W216, message));
             let files = candidates(listing, base, *span).filter(|file| regex.is_match(&file.display));
-            matched(name, files.collect(), unlisted, *span, mode)
+            matched(name, files.collect(), unlisted, *span, UNMATCHED.to_owned(), mode)
         }),
     };
     match found {
@@ -43,10 +44,11 @@ type Found = (Vec<SourceFile>, Vec<Diagnostic>);
 
 fn listed(name: &str, paths: &[(String, Span)], base: &Path, mode: Mode) -> Found {
     let (mut files, mut findings) = (Vec::new(), Vec::new());
-    for (display, span) in paths {
-        let path = base.join(display);
-        match std::fs::metadata(&path) {
-            Ok(meta) if !meta.is_dir() => files.push(file(path, display.clone(), *span, &meta)),
+    let all: Vec<PathBuf> = paths.iter().map(|(display, _)| base.join(display)).collect();
+    let named: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
+    for ((display, span), path) in paths.iter().zip(&all) {
+        match std::fs::metadata(path) {
+            Ok(meta) if !meta.is_dir() => files.push(file(path.clone(), display.clone(), *span, &meta)),
             Ok(_) => findings.push(
                 absent(mode, format!("source `{name}`: {display} is a folder, not a file"))
                     .label(*span, "names a folder")
@@ -55,23 +57,33 @@ fn listed(name: &str, paths: &[(String, Span)], base: &Path, mode: Mode) -> Foun
             Err(error) => findings.push(
                 absent(mode, format!("source `{name}`: {display} {}", why_absent(&error)))
                     .label(*span, "no such input")
-                    .note(format!("looked for {}", std::path::absolute(&path).unwrap_or(path.clone()).display()))
-                    .help_opt(meant_instead(display, &path)),
+                    .note(format!("looked for {}", std::path::absolute(path).unwrap_or(path.clone()).display()))
+                    .help_opt(meant_instead(display, path, &named)),
             ),
         }
     }
     (files, findings)
 }
 
+/// What to say about a pattern that matches nothing, as a rule.
+const UNMATCHED: &str = "matches are looked for below the base directory; only files count, not folders";
+
 /// Files that were found, in name order, with what is to be said about them.
-fn matched(name: &str, mut files: Vec<SourceFile>, unlisted: Vec<Diagnostic>, span: Span, mode: Mode) -> Found {
+fn matched(
+    name: &str,
+    mut files: Vec<SourceFile>,
+    unlisted: Vec<Diagnostic>,
+    span: Span,
+    help: String,
+    mode: Mode,
+) -> Found {
     // Names that aren't text may look the same.
     files.sort_by(|a, b| (a.display.as_bytes(), &a.path).cmp(&(b.display.as_bytes(), &b.path)));
     files.dedup_by(|a, b| a.path == b.path);
     let mut findings = unlisted;
     if files.is_empty() && findings.iter().all(|finding| finding.severity == Severity::Warning) {
         let finding = absent(mode, format!("source `{name}`: no file matches")).label(span, "matches no file");
-        findings.push(finding.help("matches are looked for below the base directory; only files count, not folders"));
+        findings.push(finding.help(help));
     }
     (files, findings)
 }
@@ -104,20 +116,24 @@ fn why_absent(error: &std::io::Error) -> String {
     }
 }
 
-/// `glob` for a pattern, or a file in the same folder whose name is close.
-fn meant_instead(display: &str, path: &Path) -> Option<String> {
+/// `glob` for a pattern, what a shell would make of the path, or a file in the same folder whose name is close.
+fn meant_instead(display: &str, path: &Path, named: &[&Path]) -> Option<String> {
     if display.contains(['*', '?']) {
         return Some(format!("`path` names one file; write `glob: \"{display}\"` for all that match"));
     }
-    let wanted = path.file_name()?.to_str()?;
-    let mut names: Vec<String> = std::fs::read_dir(path.parent()?)
-        .ok()?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    names.sort();
-    let close = suggest::closest(wanted, names.iter().map(String::as_str))?;
-    Some(format!("did you mean `{}{close}`?", display.strip_suffix(wanted).unwrap_or_default()))
+    spelling::for_a_shell(display).or_else(|| spelling::near_file(display, path, named))
+}
+
+/// What to say about a pattern that matches nothing.
+fn unmatched_help(pattern: &str) -> String {
+    let alternatives = pattern.split_once('{').is_some_and(|(_, rest)| rest.contains('}'));
+    match spelling::for_a_shell(pattern) {
+        Some(help) => help,
+        None if alternatives => "a glob has no alternatives such as `{a,b}`: list the files with `paths`, or choose \
+                                 them with `regex`"
+            .to_owned(),
+        None => UNMATCHED.to_owned(),
+    }
 }
 
 fn file(path: PathBuf, display: String, span: Span, meta: &Metadata) -> SourceFile {

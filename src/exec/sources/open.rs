@@ -8,6 +8,7 @@ use crate::analysis::hir::{self, Encoding, OnUnmapped};
 use crate::diagnostics::{Code, Diagnostic, suggest};
 use crate::exec::{Failure, system_limit};
 use crate::formats::csv::{Binding, BindingError, Cutter, ReadError, bind};
+use crate::plan::explain::layout::count;
 
 use super::stamp::Stamp;
 use super::{Source, SourceFile};
@@ -193,6 +194,10 @@ pub(super) fn read_failure(source: &Source<'_>, file: &SourceFile, error: &ReadE
             .help("close the quote, or double it where it is part of the text"),
         ReadError::Empty => csv(format!("{name} is empty, but its first line should be a header"))
             .help("a file without a header needs `options: { has_header: false }`"),
+        ReadError::Compressed { kind: "zip" } => csv(format!("{name} is no CSV, but a zip archive"))
+            .help("unpack it, or save a spreadsheet as CSV: this version reads no compressed files"),
+        ReadError::Compressed { kind } => csv(format!("{name} is compressed with {kind}"))
+            .help("unpack it first: this version reads no compressed files"),
         ReadError::HeaderEncoding { line } => {
             let encoding = match source.spec.source.csv.encoding {
                 Encoding::Utf8 => "UTF-8",
@@ -224,28 +229,34 @@ fn binding_failure(source: &Source<'_>, file: &SourceFile, header: Option<&[Stri
         }
         BindingError::Duplicate { column: position, positions: (first, second) } => {
             let wanted = &column(*position).header;
-            error_at(format!(
-                "{file_name} has two columns `{wanted}`, as number {} and number {}",
-                first + 1,
-                second + 1
-            ))
-            .label(column(*position).span, "can't tell which one is meant")
-            .help("rename one of them in the file's header")
+            error_at(format!("{file_name} has {}", two_columns(wanted, *first, *second)))
+                .label(column(*position).span, "can't tell which one is meant")
+                .help("rename one of them in the file's header")
         }
         BindingError::TooNarrow { found } => {
-            let declared = source.spec.source.columns.len();
-            error_at(format!("{file_name} has rows of {found} fields, but source `{name}` declares {declared}"))
+            let fields = count(*found, "field", "fields");
+            let declared = count(source.spec.source.columns.len(), "column", "columns");
+            error_at(format!("{file_name} has rows of {fields}, but source `{name}` declares {declared}"))
                 .label(file.span, "read without a header, by position")
         }
-        BindingError::DuplicateExtra { name: extra, positions: (first, second) } => error_at(format!(
-            "{file_name} has two columns `{extra}`, as number {} and number {}, and both would be carried along",
-            first + 1,
-            second + 1
-        ))
-        .label(file.span, format!("read by source `{name}`"))
-        .help("rename one of them in the file's header, or leave undeclared columns out with `on_unmapped: { mode: drop }`"),
+        BindingError::DuplicateExtra { name: extra, positions: (first, second) } => {
+            let rename = if extra.is_empty() { "name them" } else { "rename one of them" };
+            let columns = two_columns(extra, *first, *second);
+            error_at(format!("{file_name} has {columns}, and both would be carried along"))
+                .label(file.span, format!("read by source `{name}`"))
+                .help(format!(
+                    "{rename} in the file's header, or leave undeclared columns out with \
+                     `on_unmapped: {{ mode: drop }}`"
+                ))
+        }
     };
     failure(diagnostic)
+}
+
+/// What to call two columns with one name, which stand at these positions.
+fn two_columns(name: &str, first: usize, second: usize) -> String {
+    let called = if name.is_empty() { "without a name".to_owned() } else { format!("`{name}`") };
+    format!("two columns {called}, as number {} and number {}", first + 1, second + 1)
 }
 
 /// What is likely wrong where a header lacks a declared column.
@@ -292,7 +303,11 @@ fn quoted_list(names: &[String]) -> String {
     if names.is_empty() {
         return "nothing".to_string();
     }
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{}`", name.escape_debug())).collect();
+    let quoted = |name: &String| match name.as_str() {
+        "" => "one without a name".to_owned(),
+        name => format!("`{}`", name.escape_debug()),
+    };
+    let shown: Vec<String> = names.iter().take(SHOWN).map(quoted).collect();
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

@@ -5,10 +5,11 @@ use std::sync::Mutex;
 
 use crate::analysis::hir::SortKey;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::exec::keys::{Ends, OrderKeys, Sequence};
+use crate::exec::keys::{Ends, Late, OrderKeys, Place, Sequence};
+use crate::exec::value::Value;
 use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
-use crate::formats::csv::{Block, Cutter, Index};
+use crate::formats::csv::{Block, Cutter, Decoded, Index};
 use crate::plan::physical::ColumnSet;
 
 use super::feed::FileDecoder;
@@ -21,8 +22,8 @@ pub(crate) enum Verdict {
     /// All are in order, if they still look like this when they are read again.
     InOrder(Vec<Stamp>),
     /// Some are not: for each, its position among the source's files and the first record that should have come
-    /// earlier, by its number in the file.
-    Broken(Vec<(usize, u64)>),
+    /// earlier.
+    Broken(Vec<(usize, Late)>),
     /// It can't be told: a file can be read only once, or not to its end. Whoever reads it next says why.
     Unknown,
 }
@@ -46,7 +47,7 @@ pub(crate) fn verify(
         let Ok(stamp) = Stamp::of_path(&file.path) else { return Ok(Verdict::Unknown) };
         stamps.push(stamp);
         let Ok(order) = file_order(source, file, bound, keys, options, observer)? else { return Ok(Verdict::Unknown) };
-        broken.extend(order.map(|row| (position, row)));
+        broken.extend(order.map(|late| (position, late)));
     }
     Ok(if broken.is_empty() { Verdict::InOrder(stamps) } else { Verdict::Broken(broken) })
 }
@@ -56,7 +57,7 @@ fn unprovable(source: &Source<'_>, file: &SourceFile) -> Failure {
     let message =
         format!("{} can be read only once, so its order can't be checked before its rows are used", file.display);
     let diagnostic = Diagnostic::error(Code::E366, message)
-        .label(source.operator.span, "declared here with `on_unsorted: error`")
+        .label(source.spec.source.sort_order_span, "declared here, with `on_unsorted: error`")
         .help("write it into a file first, or let its rows be sorted with `on_unsorted: warn`");
     Failure::new(diagnostic, 3)
 }
@@ -72,7 +73,7 @@ fn file_order(
     keys: &[SortKey],
     options: &Options,
     observer: &dyn Observer,
-) -> Result<Result<Option<u64>, Unreadable>, Failure> {
+) -> Result<Result<Option<Late>, Unreadable>, Failure> {
     let Ok((cutter, _)) = cutter(source, file, options.block_size) else { return Ok(Err(Unreadable)) };
     let mut stored = ColumnSet::none(source.spec.schema.columns.len());
     keys.iter().for_each(|key| stored.insert(key.column));
@@ -86,7 +87,7 @@ fn file_order(
         State { blocks, .. } => {
             let mut sequence = Sequence::default();
             blocks.into_values().for_each(|ends| sequence.add(ends));
-            Ok(Ok(sequence.late()))
+            Ok(Ok(sequence.into_late()))
         }
     }
 }
@@ -160,6 +161,15 @@ impl Check<'_> {
         let keys = OrderKeys::encode(self.keys, &decoded.columns, rows);
         let mut faults = decoded.faults.iter().map(|fault| fault.position as usize).peekable();
         let good = (0..rows).filter(|row| faults.next_if_eq(row).is_none());
-        Ends::of(&keys, good.map(|row| (row, block.first_row + row as u64)))
+        Ends::of(&keys, good, |row| self.place(block, index, &decoded, row))
+    }
+
+    fn place(&self, block: &Block, index: &Index, decoded: &Decoded, row: usize) -> Place {
+        let value = |key: &SortKey| decoded.columns[key.column].as_ref().map_or(Value::Null, |c| c.value(row));
+        Place {
+            row: block.first_row + row as u64,
+            line: Some(self.decoder.decoder.raw(block, index, row as u32).line),
+            values: self.keys.iter().map(value).collect(),
+        }
     }
 }

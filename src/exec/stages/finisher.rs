@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::written::{self, WrittenRows};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{LetterFile, Spool};
 use crate::exec::memory::Arbitrator;
@@ -287,24 +287,32 @@ impl Segment<'_, '_> {
     fn too_many_untyped(&mut self, untyped: &[u32], source_row: u64) -> Option<(u32, Failure)> {
         for &position in untyped {
             self.totals.untyped += 1;
-            let threshold = self.tree.plan.dead_letters.type_error_threshold?;
+            let threshold = self.tree.plan.dead_letters.type_error_threshold.as_ref()?;
             let source = self.source?;
             let rows = source_row + u64::from(position);
             let share = self.totals.untyped as f64 / rows as f64;
-            if share > threshold {
+            if share > threshold.value {
                 return Some((position, self.untyped_failure(source, rows, share, threshold)));
             }
         }
         None
     }
 
-    fn untyped_failure(&self, source: &Source<'_>, rows: u64, share: f64, threshold: f64) -> Failure {
+    fn untyped_failure(&self, source: &Source<'_>, rows: u64, share: f64, threshold: &Spanned<f64>) -> Failure {
         let (name, untyped) = (&source.operator.name, self.totals.untyped);
+        let counted = match (untyped, rows) {
+            (_, 1) => "the first row does not fit its types".to_owned(),
+            (1, _) => format!("1 of the first {rows} rows does not fit its types"),
+            _ => format!("{untyped} of the first {rows} rows do not fit their types"),
+        };
         let message = format!(
-            "source `{name}`: {untyped} of the first {rows} rows do not fit their types, a share of {share:.4} above \
-             `type_error_threshold: {threshold}`"
+            "source `{name}`: {counted}, a share of {share:.4} above `type_error_threshold: {}`",
+            threshold.value
         );
-        Failure::new(Diagnostic::error(Code::E368, message).label(source.operator.span, "read here"), 3)
+        let diagnostic = Diagnostic::error(Code::E368, message)
+            .label(threshold.span, "the ceiling")
+            .label(source.operator.span, "read here");
+        Failure::new(diagnostic, 3)
     }
 }
 

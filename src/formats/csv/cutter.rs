@@ -13,6 +13,16 @@ use crate::analysis::hir::{CsvReadOptions, Encoding};
 /// The largest record that is read.
 pub const MAX_RECORD: usize = 64 * 1024 * 1024;
 
+/// What compressed files begin with.
+const MAGIC: [(&str, &[u8]); 5] = [
+    ("gzip", b"\x1F\x8B\x08"),
+    ("zstd", b"\x28\xB5\x2F\xFD"),
+    ("xz", b"\xFD7zXZ\0"),
+    ("bzip2", b"BZh91AY&SY"),
+    ("zip", b"PK\x03\x04"),
+];
+const LONGEST_MAGIC: usize = 10;
+
 /// A part of a text that ends with a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Cut {
@@ -47,6 +57,7 @@ impl Cutter {
             width: None,
             marked: Vec::new(),
         };
+        cutter.refuse_compressed()?;
         cutter.skip_byte_order_mark()?;
         let first = cutter.first_record()?;
         cutter.width = first.as_ref().map(|record| record.fields.len());
@@ -182,6 +193,19 @@ impl Cutter {
         }
         self.marked = marked;
         walk.finish()
+    }
+
+    /// What a compressed file begins with is no text in any encoding, but could be taken for a strange header.
+    /// Reads no further than it has to: what writes into a pipe may be waiting for an answer.
+    fn refuse_compressed(&mut self) -> Result<(), ReadError> {
+        let is_begun = |rest: &[u8]| MAGIC.iter().any(|(_, magic)| magic.len() > rest.len() && magic.starts_with(rest));
+        while !self.at_end && is_begun(&self.rest) {
+            self.read_more(LONGEST_MAGIC - self.rest.len())?;
+        }
+        match MAGIC.iter().find(|(_, magic)| self.rest.starts_with(magic)) {
+            Some((kind, _)) => Err(ReadError::Compressed { kind }),
+            None => Ok(()),
+        }
     }
 
     fn skip_byte_order_mark(&mut self) -> Result<(), ReadError> {

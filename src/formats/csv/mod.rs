@@ -17,6 +17,7 @@ use std::io::Read;
 
 pub use bind::bind;
 pub use cutter::MAX_RECORD;
+pub use encode::cell_text;
 pub use index::Index;
 
 use self::kernels::Marks;
@@ -35,6 +36,11 @@ pub enum ReadError {
     },
     /// The file is empty although its first line should be a header.
     Empty,
+    /// It begins like a compressed file.
+    Compressed {
+        /// What kind, such as `gzip`.
+        kind: &'static str,
+    },
     /// The header could not be decoded: not valid in the declared encoding.
     HeaderEncoding {
         /// The line.

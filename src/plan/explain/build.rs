@@ -341,7 +341,7 @@ fn error_handling(plan: &PhysicalPlan) -> ErrorHandling {
     ErrorHandling {
         strategy: if letters.continue_on_error { "continue" } else { "fail_fast" },
         max_rate: letters.rate.as_ref().map(rate),
-        type_error_threshold: letters.type_error_threshold,
+        type_error_threshold: letters.type_error_threshold.as_ref().map(|threshold| threshold.value),
         per_source: per_source.collect(),
     }
 }

@@ -9,11 +9,11 @@ use crate::analysis::hir::{Aggregation, SourceColumn, Statement};
 use crate::analysis::types::Kind;
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, ReshapeOperator, SourceOperator};
 
-/// The rows that come out of each operator.
+/// The rows that come out of one port of each operator, whichever that is.
 pub struct RowCounts(Vec<Most>);
 
 /// The most rows that can come out of an operator.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Most {
     /// How many; `None` if an input size is not known.
     pub rows: Option<u64>,
@@ -54,9 +54,15 @@ impl RowCounts {
         counts
     }
 
-    /// What an operator gives over all ports, or writes.
-    pub fn given(&self, id: OperatorId) -> &Most {
-        &self.0[id.0 as usize]
+    /// What an operator gives over all ports, or writes. A row goes to one port, but to every branch of an inclusive
+    /// route that it matches.
+    pub fn given(&self, plan: &PhysicalPlan, id: OperatorId) -> Most {
+        let port = self.0[id.0 as usize].clone();
+        let branches = match &plan.operator(id).kind {
+            OperatorKind::Route(spec) if spec.route.inclusive => spec.route.conditions.len().max(1) as u64,
+            _ => return port,
+        };
+        Most { rows: port.rows.map(|rows| rows.saturating_mul(branches)), ..port }
     }
 
     /// What an operator reads over all inputs.
@@ -71,7 +77,7 @@ impl Most {
         let from: BTreeMap<OperatorId, String> = inputs.iter().flat_map(|input| input.from.clone()).collect();
         let ways: usize = inputs.iter().map(|input| input.from.len()).sum();
         Self {
-            rows: inputs.iter().map(|input| input.rows).sum(),
+            rows: inputs.iter().try_fold(0_u64, |all, input| Some(all.saturating_add(input.rows?))),
             at_most: inputs.iter().any(|input| input.at_most),
             repeats: inputs.iter().any(|input| input.repeats) || from.len() < ways,
             from,
@@ -80,7 +86,7 @@ impl Most {
 
     fn read(id: OperatorId, operator: &Operator, source: &SourceOperator, facts: &Facts) -> Self {
         let bytes = facts.input_bytes.get(&operator.name);
-        let rows = bytes.map(|bytes| bytes / row_width(&source.source.columns));
+        let rows = bytes.map(|bytes| usual_rows(*bytes, source));
         Self { rows, from: [(id, operator.label())].into(), ..Self::default() }
     }
 
@@ -149,6 +155,14 @@ fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
         _ => (true, format!("no more than {} {verb}{repeats}", from.join(" and "))),
     };
     Statistic { node: operator.label(), input_bytes: None, estimated_rows: most.rows, at_most, origin }
+}
+
+/// How many usual rows so many bytes are, a header aside: at least one where there is more than that.
+fn usual_rows(bytes: u64, source: &SourceOperator) -> u64 {
+    let headers = source.source.columns.iter().map(|column| column.header.len() as u64 + 1);
+    let header = if source.source.csv.has_header { headers.sum() } else { 0 };
+    let rest = bytes.saturating_sub(header);
+    (rest / row_width(&source.source.columns)).max(rest.min(1))
 }
 
 /// The bytes of a usual row: each cell's text and what follows it.

@@ -64,7 +64,7 @@ pub fn estimates(plan: &PhysicalPlan, facts: &Facts) -> Vec<Estimate> {
     let soft = predict::soft_limit(plan.settings.memory_limit);
     let estimate = |(id, _)| {
         let own = || plan.consumers.iter().zip(&predicted).filter(move |(consumer, _)| consumer.operator == id);
-        let rows = counts.given(id);
+        let rows = counts.given(plan, id);
         Estimate {
             rows: rows.rows,
             at_most: rows.at_most,

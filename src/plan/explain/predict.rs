@@ -42,7 +42,7 @@ pub fn soft_limit(limit: u64) -> u64 {
 fn holds(plan: &PhysicalPlan, counts: &RowCounts, (position, consumer): (usize, &MemoryConsumer)) -> Predicted {
     let operator = plan.operator(consumer.operator);
     if plan.counted.get(&consumer.operator) == Some(&position) {
-        let given = counts.given(consumer.operator);
+        let given = counts.given(plan, consumer.operator);
         return Predicted { holds: given.rows.map(|rows| rows.div_ceil(8)), spills: None, at_most: given.at_most };
     }
     let read = counts.read(plan, consumer.operator);

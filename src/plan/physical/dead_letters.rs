@@ -2,7 +2,7 @@
 
 use super::OperatorId;
 use crate::analysis::hir;
-use crate::diagnostics::Span;
+use crate::diagnostics::{Span, Spanned};
 
 /// Where bad rows go.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct DeadLetters {
     /// Ceilings of single sources.
     pub source_rates: Vec<(OperatorId, hir::Rate)>,
     /// Ceiling on the share of rows that do not fit their types, for each source.
-    pub type_error_threshold: Option<f64>,
+    pub type_error_threshold: Option<Spanned<f64>>,
 }
 
 /// A dead-letter file.

@@ -207,7 +207,7 @@ fn lower_errors(logical: &LogicalPlan, ids: &BTreeMap<String, OperatorId>) -> De
     let mut letters = DeadLetters {
         continue_on_error: errors.continue_on_error,
         rate: errors.rate,
-        type_error_threshold: errors.type_error_threshold,
+        type_error_threshold: errors.type_error_threshold.clone(),
         ..DeadLetters::default()
     };
     if errors.continue_on_error {

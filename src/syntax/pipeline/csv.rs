@@ -75,7 +75,14 @@ pub(super) fn write_delimiter(reader: &mut Reader<'_>, given: &Given<'_>) -> u8 
     let mut delimiter = b',';
     let place = given.key;
     if let Some(fields) = reader.fields(given.node, "the `options` of a CSV sink".to_owned(), place, &WRITE) {
-        byte(reader, &fields, "delimiter", &mut delimiter);
+        let given = byte(reader, &fields, "delimiter", &mut delimiter);
+        if let (Some(given), b'"') = (given, delimiter) {
+            reader.report(
+                Diagnostic::error(Code::E000, "`delimiter` is the character that fields are quoted with")
+                    .label(given.node.span, "the same for both")
+                    .help("write another one, such as `\";\"`"),
+            );
+        }
     }
     delimiter
 }

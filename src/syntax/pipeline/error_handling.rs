@@ -2,6 +2,7 @@
 
 use super::ast::{DeadLetters, ErrorHandling, Rate, SourceDeadLetters};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
+use super::path;
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::syntax::yaml::{Entry, Value};
@@ -87,7 +88,7 @@ fn dead_letters(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<DeadLetter
     let fields = reader.fields(given.node, "`dlq`".to_owned(), given.key, &DLQ)?;
     Some(DeadLetters {
         span: given.node.span,
-        path: fields.get("path").and_then(|given| reader.string(&given)),
+        path: fields.get("path").and_then(|given| path::written(reader, &given)),
         include_reason: boolean(reader, &fields, "include_reason"),
         include_source_row: boolean(reader, &fields, "include_source_row"),
         rate: rate(reader, &fields),
@@ -128,7 +129,7 @@ fn one_source(reader: &mut Reader<'_>, entry: &Entry) -> Option<(Spanned<String>
     let name = Spanned::new(entry.key.text.clone(), entry.key.span);
     let what = format!("`{}` in `per_source`", name.value);
     let fields = reader.fields(&entry.value, what, entry.key.span, &PER_SOURCE)?;
-    let path = fields.get("path").and_then(|given| reader.string(&given));
+    let path = fields.get("path").and_then(|given| path::written(reader, &given));
     let rate = rate(reader, &fields);
     Some((name, SourceDeadLetters { path, rate }))
 }

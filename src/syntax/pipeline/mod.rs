@@ -14,6 +14,7 @@ mod fields;
 mod habits;
 mod merge;
 mod node;
+mod path;
 mod reshape;
 mod route;
 mod rules;

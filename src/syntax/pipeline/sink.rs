@@ -3,9 +3,9 @@
 use super::ast::{IfExists, Mapping, NodeKind, Sink};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
 use super::node::Parts;
-use super::{csv, schema, sort};
+use super::{csv, path, schema, sort};
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
-use crate::syntax::yaml::{Scalar, Value};
+use crate::syntax::yaml::Value;
 
 const CONFIG: Keys = Keys {
     read: &[
@@ -43,7 +43,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let config = node.config(reader, &CONFIG)?;
     let config_name = config.get("name").and_then(|given| reader.string(&given));
     let format = csv::format(reader, &config);
-    let path = reader.require(&config, "path").and_then(|given| path(reader, &given));
+    let path = reader.require(&config, "path").and_then(|given| path::written(reader, &given));
     let include_unmapped = boolean(reader, &config, "include_unmapped", true);
     let mapping = config.get("mapping").map(|given| mapping(reader, &given, &node.label));
     let exclude = config.group("exclude").map(|given| reader.strings(&given));
@@ -78,42 +78,7 @@ fn boolean(reader: &mut Reader<'_>, config: &Fields<'_>, key: &str, default: boo
     config.get(key).and_then(|given| reader.boolean(&given)).unwrap_or(default)
 }
 
-/// The path, with `{{` and `}}` read as braces. Tokens in braces are not run yet.
-fn path(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<String>> {
-    let written = reader.string(given)?;
-    let Value::Scalar(scalar) = &given.node.value else { return None };
-    let mut path = String::new();
-    let mut rest = written.value.as_str();
-    while let Some(at) = rest.find(['{', '}']) {
-        path.push_str(&rest[..at]);
-        let brace = &rest[at..];
-        if brace.starts_with("{{") || brace.starts_with("}}") {
-            path.push_str(&brace[..1]);
-            rest = &brace[2..];
-        } else if let Some(after) = brace.strip_prefix('}') {
-            path.push('}');
-            rest = after;
-        } else {
-            token(reader, scalar, brace);
-            return None;
-        }
-    }
-    path.push_str(rest);
-    Some(Spanned::new(path, written.span))
-}
-
-fn token(reader: &mut Reader<'_>, scalar: &Scalar, from: &str) {
-    let start = scalar.text.len() - from.len();
-    let token = &from[..from.find('}').map_or(from.len(), |end| end + 1)];
-    let span = scalar.map.span(start as u32, (start + token.len()) as u32);
-    reader.report(
-        Diagnostic::error(Code::E199, format!("tokens such as `{token}` in a path are not run by this version yet"))
-            .label(span, "not run yet")
-            .help("write the path out; write `{{` for a brace in a file's name"),
-    );
-}
-
-/// `mapping`, a list of `column` and `{ output: column }`. `None`, reported, if an entry can't be read.
+/// `mapping`, a list of `column` and `{ output: column }`.
 fn mapping(reader: &mut Reader<'_>, given: &Given<'_>, label: &str) -> Option<Vec<Mapping>> {
     match &given.node.value {
         Value::Sequence(items) if !items.is_empty() => {}

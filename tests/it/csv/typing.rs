@@ -152,7 +152,7 @@ fn date_times() {
 }
 
 fn chain() -> String {
-    clinker::analysis::formats::DATE_TIME_FORMATS.join(", ")
+    clinker::analysis::formats::DATE_TIME_FORMATS.join(", ").replace("%+", "RFC 3339")
 }
 
 #[test]
@@ -168,7 +168,10 @@ fn decimals_of_a_declared_scale_share_it() {
     ];
     check(ty.clone(), &cells);
     let precise = SourceColumn { precision: Some(4), ..column("c", ty) };
-    assert_eq!(cells_of(precise, &["12.34", "123.45"]), ["12.34", "! has 5 digits, the column allows 4"]);
+    assert_eq!(
+        cells_of(precise, &["12.34", "123.45"]),
+        ["12.34", "! has 3 digits before the point, the column allows 2"]
+    );
 }
 
 #[test]

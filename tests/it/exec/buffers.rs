@@ -101,10 +101,15 @@ fn a_broken_order_is_found_at_its_first_row() {
             let report = lab.run(&claim).expect("the run completes");
             assert_eq!(lab.read("out.csv"), format!("k,n\n{expected}"));
             let warnings: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();
-            let row = broken.map(|row| format!("in/a.csv, row {}:", row + 1));
+            let row = broken.map(|row| format!("in/a.csv, row {}, line {}: ", row + 1, row + 2));
             assert_eq!(warnings.len(), usize::from(row.is_some()));
+            let values = broken.map(|row| (numbers[row], numbers[row - 1]));
+            let values = values.map(|(this, before)| format!("`n` is '{this}', below a row with '{before}'; "));
             assert!(
-                warnings.iter().all(|warning| warning.starts_with(row.as_deref().unwrap_or_default())),
+                warnings.iter().all(|warning| {
+                    warning.starts_with(row.as_deref().unwrap_or_default())
+                        && warning.contains(values.as_deref().unwrap_or_default())
+                }),
                 "{warnings:?}"
             );
             assert_eq!(report.ok, 1000);
@@ -124,14 +129,14 @@ fn files_that_are_in_order_are_merged_where_that_is_asked_for() {
     let report = lab.run(&pipeline(", sort_order: [n]", sink)).expect("the run completes");
     assert_eq!(lab.read("out.csv"), "k,n\na,1\nb,1\nb,2\na,3\nb,4\na,5\n");
     let warnings: Vec<_> = report.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    assert!(matches!(warnings.as_slice(), [one] if one.starts_with("in/b.csv, row 3:")), "{warnings:?}");
+    assert!(matches!(warnings.as_slice(), [one] if one.starts_with("in/b.csv, row 3, line 4:")), "{warnings:?}");
 }
 
 #[test]
 fn a_broken_order_is_found_where_a_key_wants_another() {
     let sink = "  - { type: sink, name: out, input: rows, config: { type: csv, path: out.csv } }\n";
     let keyed = |more: &str| pipeline(&format!(", correlation_key: k, sort_order: [n]{more}"), sink);
-    for (text, broken) in [("k,n\nb,1\na,2\nb,3\n", None), ("k,n\nb,3\na,2\nb,1\n", Some("in/a.csv, row 2:"))] {
+    for (text, broken) in [("k,n\nb,1\na,2\nb,3\n", None), ("k,n\nb,3\na,2\nb,1\n", Some("in/a.csv, row 2, line 3:"))] {
         let lab = Lab::new(&[("in/a.csv", text)]);
         let report = lab.run(&keyed("")).expect("the run completes");
         assert_eq!(lab.read("out.csv"), "k,n\na,2\nb,1\nb,3\n", "the key's order, then the declared one");

@@ -33,7 +33,7 @@ nodes:
 
 #[test]
 fn failures_name_the_place_and_the_cause() {
-    let cases: [(&str, &[u8]); 12] = [
+    let cases: [(&str, &[u8]); 13] = [
         ("a value of another type", b"km,mins,Driver\n30,20,Ana\n5,1O,Bo\n"),
         ("an empty cell", b"km,mins,Driver\n30,20,\"Ana\nmaria\"\n,10,Bo\n"),
         ("too few fields", b"km,mins,Driver\n30,20\n"),
@@ -45,6 +45,7 @@ fn failures_name_the_place_and_the_cause() {
         ("no file content", b""),
         ("a column that is not there", b"km,minutes,driver\n1,2,Ana\n"),
         ("a column that is there twice", b"km,mins,Driver,mins\n1,2,Ana,3\n"),
+        ("columns without a name", b"km,mins,Driver,,\n1,2,Ana,3,4\n"),
         ("a header in another encoding", b"km,mins,Driver,Stra\xdfe\n1,2,Ana,x\n"),
     ];
     let mut text = String::new();
@@ -71,8 +72,27 @@ fn some_inputs_stop_a_run_that_continues_on_errors() {
 #[test]
 fn undeclared_columns_can_be_refused() {
     let pipeline = TRIPS.replace("path: trips.csv", "path: trips.csv\n      on_unmapped: { mode: reject }");
-    let lab = Lab::new(&[("trips.csv", "km,a,mins,Driver,b\n1,,2,,\n")]);
+    let lab = Lab::new(&[("trips.csv", "km,a,mins,Driver,b,\n1,,2,,,\n")]);
     assert_snapshot("exec/refused_columns", &lab.failure(&pipeline));
+}
+
+#[test]
+fn rows_without_a_header_need_a_field_for_each_column() {
+    let pipeline = |columns: &str| {
+        format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - {{ type: source, name: s, config: {{ type: csv, path: in.csv, options: \
+             {{ has_header: false }}, schema: [{columns}] }} }}\n  - {{ type: sink, name: o, input: s, config: {{ type: \
+             csv, path: out.csv }} }}\n"
+        )
+    };
+    let mut text = String::new();
+    for (csv, columns) in
+        [("1\n", "{ name: a, type: int }, { name: b, type: int }"), ("1;2\n", "{ name: a, type: int }")]
+    {
+        let lab = Lab::new(&[("in.csv", csv)]);
+        text += &lab.failure(&pipeline(columns));
+    }
+    assert_snapshot("exec/narrow_rows", &text);
 }
 
 /// Whatever the scheduling, the failure that is reported is the first by row, and for one row the first in the plan.

@@ -140,13 +140,53 @@ fn folders_that_cannot_be_listed_are_reported() {
 fn missing_inputs_are_warned_of_in_a_check_and_refused_before_a_run() {
     let lab = Lab::new(&[("orders.csv", ""), ("in/x.csv", "")]);
     let mut text = String::new();
-    for matcher in ["path: order.csv", "paths: [in, gone/a.csv]", "glob: 'in/*.txt'", "regex: 'nothing'"] {
+    for matcher in [
+        "path: order.csv",
+        "paths: [in, gone/a.csv]",
+        // Short names are all alike, and a name that is asked for already is not another's.
+        "paths: [in/y.csv, in/zz.csv, ordres.csv, orders.csv]",
+        "path: $HOME/a.csv",
+        "path: '${HOME}/a.csv'",
+        "path: ~/a.csv",
+        "path: cost$.csv",
+        "glob: '~/*.csv'",
+        "glob: 'in/{x,y}.csv'",
+        "glob: 'in/*.txt'",
+        "regex: 'nothing'",
+    ] {
         for mode in [Mode::Check, Mode::Run] {
             text += &format!("--- {mode:?} {matcher}\n{}\n", lab.preflight(&pipeline(matcher), mode));
         }
         assert_eq!(lab.run(&pipeline(matcher)).expect_err("refused").exit_code, 1);
     }
     assert_snapshot("exec/missing_inputs", &text);
+}
+
+/// A compressed file is told from a strange header, whatever it is called and however it is read.
+#[test]
+fn compressed_files_are_recognised() {
+    let lab = Lab::new(&[]);
+    let beginnings: [(&str, &[u8]); 5] = [
+        ("gzip", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03n"),
+        ("zstd", b"\x28\xb5\x2f\xfd\x04\x58"),
+        ("xz", b"\xfd7zXZ\0\0"),
+        ("bzip2", b"BZh91AY&SY\0\0"),
+        ("zip", b"PK\x03\x04\x14\0"),
+    ];
+    let mut text = String::new();
+    for (kind, bytes) in beginnings {
+        lab.write("a.csv", bytes);
+        for options in ["", ", options: { has_header: false, encoding: latin-1 }"] {
+            let failure = lab.failure(&pipeline(&format!("path: a.csv{options}")));
+            assert!(failure.starts_with("error[E391]") && failure.contains(kind), "{failure}");
+            text += if options.is_empty() { failure.as_str() } else { "" };
+        }
+    }
+    assert_snapshot("exec/compressed_files", &text);
+    for start in ["PK", "BZh", "BZh91AY&S", "(5/", "PKW"] {
+        lab.write("a.csv", format!("{start},n\nx,1\n"));
+        lab.run(&pipeline("path: a.csv")).expect("these are names of columns");
+    }
 }
 
 #[test]

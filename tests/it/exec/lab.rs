@@ -29,6 +29,7 @@ impl Lab {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let options = Options {
             base_dir: folder.path().canonicalize().expect("the folder is there"),
+            pipeline_file: None,
             threads: 2,
             batch_id: None,
             force: false,

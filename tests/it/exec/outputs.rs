@@ -80,6 +80,7 @@ fn outputs_that_can_not_be_written_are_refused() {
     std::os::unix::fs::symlink(lab.path("folder"), lab.path("other")).expect("links work");
     let cases = [
         sink("all", "path: gone/out.csv"),
+        sink("all", "path: ~/out.csv"),
         sink("all", "path: folder"),
         sink("all", "path: alias.csv"),
         sink("all", "path: in/a.csv"),
@@ -94,6 +95,49 @@ fn outputs_that_can_not_be_written_are_refused() {
     }
     assert_snapshot("exec/refused_outputs", &text);
     assert_eq!(lab.read("in/a.csv"), "n\n1\n");
+}
+
+/// Whatever name an output gives it: the file that a run was read from is no place to write to.
+#[test]
+fn no_output_replaces_the_pipeline() {
+    let mut lab = Lab::new(&[("in/a.csv", "n\n1\n"), ("p.yaml", "text\n"), ("bad.failed", "text\n")]);
+    std::os::unix::fs::symlink("p.yaml", lab.path("alias.csv")).expect("links work");
+    std::os::unix::fs::symlink(".", lab.path("here")).expect("links work");
+    let letters = |settings: &str| sink("all", "path: out.csv") + &format!("error_handling: {settings}\n");
+    let cases = [
+        ("p.yaml", sink("all", "path: p.yaml")),
+        ("p.yaml", sink("all", "path: ./here/p.yaml")),
+        ("p.yaml", sink("all", "path: alias.csv")),
+        ("alias.csv", sink("all", "path: p.yaml")),
+        ("p.yaml", letters("{ strategy: continue, dlq: { path: p.yaml } }")),
+        ("p.yaml", letters("{ strategy: continue, dlq: { per_source: { rows: { path: here/p.yaml } } } }")),
+        ("bad.failed", letters("{ strategy: continue, dlq: { path: bad, max_rate: 0.5 } }")),
+    ];
+    let mut text = String::new();
+    for (file, rest) in &cases {
+        lab.options.pipeline_file = Some(lab.path(file));
+        text += &format!("---\n{rest}\n{}\n", lab.preflight(&pipeline(rest), Mode::Check));
+        let failure = lab.run(&pipeline(rest)).expect_err("refused");
+        assert_eq!((failure.exit_code, failure.diagnostic.map(|d| d.code.as_str())), (1, Some("E322")));
+    }
+    assert_snapshot("exec/over_the_pipeline", &text);
+    assert_eq!((lab.read("p.yaml"), lab.read("bad.failed")), ("text\n".to_owned(), "text\n".to_owned()));
+    // A suffix gets out of its way.
+    lab.options.pipeline_file = Some(lab.path("p.yaml"));
+    lab.run(&pipeline(&sink("all", "path: p.yaml, if_exists: unique_suffix"))).expect("the run completes");
+    assert_eq!((lab.read("p-1.yaml"), lab.read("p.yaml")), ("n\n1\n".to_owned(), "text\n".to_owned()));
+}
+
+/// Which columns there are is known when the headers have been read: a file of empty lines is not begun.
+#[test]
+fn a_sink_that_excludes_every_column_of_its_files_is_refused() {
+    let lab = Lab::new(&[("in/a.csv", "n,m\n1,x\n"), ("in/b.csv", "n\nno number\n")]);
+    let text = pipeline(&(sink("none", "path: out.csv, exclude: [n, m]") + &sink("all", "path: all.csv")));
+    assert_snapshot("exec/every_column_excluded", &lab.failure(&text));
+    assert_eq!(lab.names(), ["in"]);
+    lab.write("in/b.csv", "n,other\n1,y\n");
+    lab.run(&text).expect("the run completes");
+    assert_eq!(lab.read("out.csv"), "other\n\"\"\ny\n");
 }
 
 #[test]

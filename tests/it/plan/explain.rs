@@ -1,6 +1,6 @@
 //! What `--explain` prints.
 
-use clinker::plan::explain::{Facts, Format, render};
+use clinker::plan::explain::{Facts, Format, estimates, render};
 
 use super::passes::plan;
 use super::pipelines;
@@ -74,6 +74,62 @@ fn json_and_yaml_are_one_document() {
     let document: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert_eq!(document["schema_version"], 1);
     assert_eq!(yaml, serde_saphyr::to_string(&document).expect("plain data"), "the same document");
+}
+
+/// The rows expected of each operator, by its label, for a source `s` of so many bytes.
+fn rows(nodes: &str, bytes: u64) -> Vec<(String, Option<u64>)> {
+    let source = "pipeline: { name: p }\nnodes:\n  - { type: source, name: s, config: { type: csv, path: s.csv, schema: \
+                  [{ name: number, type: int }] } }\n";
+    let (pipeline, _) = pipelines::check("p.yaml", &format!("{source}{nodes}"));
+    let plan = plan(&pipeline);
+    let facts = Facts { input_bytes: [("s".to_string(), bytes)].into(), spill_root: None };
+    let labels = plan.operators().map(|(_, operator)| operator.label());
+    labels.zip(estimates(&plan, &facts).into_iter().map(|estimate| estimate.rows)).collect()
+}
+
+/// A file that holds more than its header has a row at least.
+#[test]
+fn no_row_is_expected_only_where_none_can_be() {
+    let sink = "  - { type: sink, name: o, input: s, config: { type: csv, path: o.csv } }\n";
+    // `number`, a line end, then as many bytes.
+    for (bytes, expected) in [(0, 0), (7, 0), (8, 1), (9, 1), (11, 1), (12, 1), (17, 2), (5007, 1000)] {
+        let rows = rows(sink, bytes);
+        assert_eq!(rows, [("source.s".to_owned(), Some(expected)), ("output.o".to_owned(), Some(expected))], "{bytes}");
+    }
+}
+
+/// A row can go to every branch of an inclusive route, but to each of them once.
+#[test]
+fn an_inclusive_route_can_multiply_rows() {
+    let nodes = |mode: &str| {
+        format!(
+            r#"
+  - type: route
+    name: split
+    input: s
+    config: {{ mode: {mode}, conditions: {{ a: number > 1, b: number > 2, c: number > 3 }}, default: d }}
+  - {{ type: sink, name: a, input: split.a, config: {{ type: csv, path: a.csv }} }}
+  - {{ type: merge, name: both, inputs: [split.b, split.c] }}
+  - {{ type: sink, name: two, input: both, config: {{ type: csv, path: both.csv, sort_order: [number] }} }}
+  - {{ type: sink, name: d, input: split.d, config: {{ type: csv, path: d.csv }} }}
+"#
+        )
+    };
+    for (mode, routed) in [("exclusive", 1000), ("inclusive", 3000)] {
+        let expected = [
+            ("source.s", 1000),
+            ("route.split", routed),
+            ("output.a", 1000),
+            ("merge.both", 2000),
+            ("sort.__sink_two", 2000),
+            ("output.two", 2000),
+            ("output.d", 1000),
+        ];
+        let mut found = rows(&nodes(mode), 5007);
+        let mut expected = expected.map(|(label, rows)| (label.to_owned(), Some(rows))).to_vec();
+        (found.sort(), expected.sort());
+        assert_eq!(found, expected, "{mode}");
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::analysis::hir::SortKey;
 use crate::diagnostics::Diagnostic;
 use crate::exec::batch::Batch;
-use crate::exec::keys::{Ends, OrderKeys, Sequence};
+use crate::exec::keys::{Ends, OrderKeys, Place, Sequence};
 use crate::exec::orders;
 use crate::exec::sources::Source;
+use crate::exec::value::Value;
 
 /// What a worker has seen of a batch.
 pub(super) struct Seen {
@@ -21,7 +22,13 @@ impl Seen {
     /// Looks at the rows of a batch that comes from a source; `None` if it has none.
     pub fn of(batch: &Batch, claimed: &[SortKey]) -> Option<Self> {
         let keys = OrderKeys::encode(claimed, &batch.columns, batch.rows);
-        let ends = Ends::of(&keys, (0..batch.rows).map(|row| (row, batch.origin.file_row(row))))?;
+        let value = |key: &SortKey, row| batch.columns[key.column].as_ref().map_or(Value::Null, |c| c.value(row));
+        let place = |row| Place {
+            row: batch.origin.file_row(row),
+            line: None,
+            values: claimed.iter().map(|key| value(key, row)).collect(),
+        };
+        let ends = Ends::of(&keys, 0..batch.rows, place)?;
         Some(Self { file: batch.origin.file, ends })
     }
 }
@@ -46,6 +53,6 @@ impl<'p> Watch<'p> {
     /// W307 for each file that is not in its order.
     pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
         let late = self.files.iter().filter_map(|(file, sequence)| Some((*file as usize, sequence.late()?)));
-        late.map(|(file, row)| orders::sorted_first(&self.source, file, row))
+        late.map(|(file, late)| orders::sorted_first(&self.source, file, late))
     }
 }

@@ -119,6 +119,13 @@ fn write_list(list: &ListColumn, elements: &Cells<'_>, row: usize, out: &mut Vec
     })
 }
 
+/// A value as a cell shows it, without quotes; `None` if it can't be written.
+pub fn cell_text(value: &Value) -> Option<String> {
+    let mut text = Vec::new();
+    write_any(value, &mut text).ok()?;
+    String::from_utf8(text).ok()
+}
+
 /// Appends a value whose type is known only at run time.
 fn write_any(value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
     match value {

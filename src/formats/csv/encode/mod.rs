@@ -7,6 +7,8 @@ mod cell;
 mod pens;
 mod quoting;
 
+pub use self::cell::cell_text;
+
 use self::cell::Cells;
 use self::pens::Writer;
 use self::quoting::Quoting;
