@@ -157,12 +157,11 @@ fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
     Statistic { node: operator.label(), input_bytes: None, estimated_rows: most.rows, at_most, origin }
 }
 
-/// How many usual rows so many bytes are, a header aside: at least one where there is more than that.
+/// How many usual rows so many bytes are: at least one where there is more than a header.
 fn usual_rows(bytes: u64, source: &SourceOperator) -> u64 {
     let headers = source.source.columns.iter().map(|column| column.header.len() as u64 + 1);
     let header = if source.source.csv.has_header { headers.sum() } else { 0 };
-    let rest = bytes.saturating_sub(header);
-    (rest / row_width(&source.source.columns)).max(rest.min(1))
+    (bytes / row_width(&source.source.columns)).max(u64::from(bytes > header))
 }
 
 /// The bytes of a usual row: each cell's text and what follows it.
