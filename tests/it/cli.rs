@@ -359,7 +359,6 @@ fn without_a_summary_one_line_still_tells_of_dead_letters() {
         (&["--quiet"][..], line.as_str()),
         (&["--log-level", "warn"], &line),
         (&["--quiet", "--log-level", "warn"], &line),
-        (&["--quiet", "--explain=analyze"], &line),
         (&["--log-level", "error"], ""),
     ] {
         let outcome = run(flags);

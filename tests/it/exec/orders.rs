@@ -59,10 +59,10 @@ fn each_file_that_breaks_its_order_is_named_and_sorted_on_its_own() {
         (lab.options.threads, lab.options.block_size, lab.memory_limit) = (threads, block_size, limit);
         let report = lab.run(&pipeline(source, SINK)).expect("the run completes");
         assert_eq!(lab.read("out.csv"), "k,n\na,2\na,9\nb,\nb,1\nc,1\nb,2\nb,5\nc,0\nc,3\n");
-        assert_eq!(warnings(&report), ["in/b.csv, row 2", "in/c.csv, row 2"]);
+        assert_eq!(warnings(&report), ["in/b.csv, row 2, line 3", "in/c.csv, row 2, line 3"]);
         let failure = lab.run(&pipeline(&format!("{source}, on_unsorted: error"), SINK)).expect_err("it stops");
         let message = failure.diagnostic.expect("a reason").message;
-        assert!(failure.exit_code == 3 && message.starts_with("in/b.csv, row 2:"), "{message}");
+        assert!(failure.exit_code == 3 && message.starts_with("in/b.csv, row 2, line 3: "), "{message}");
     }
 }
 
