@@ -1,5 +1,5 @@
-//! Random pipelines of ordered sources, transforms, routes, merges and sorted sinks give what a model of each node gives, byte for byte,
-//! for any threads, batches and blocks.
+//! Random pipelines of ordered sources, transforms, routes, merges, aggregates of whole inputs and sorted sinks give what
+//! a model of each node gives, byte for byte, for any threads, batches and blocks.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -34,6 +34,7 @@ enum Node {
     Distinct(usize),
     Route(usize),
     Merge(Mode, Vec<usize>),
+    Whole(usize),
     Sink(usize, Vec<Key>),
 }
 
@@ -63,6 +64,7 @@ fn node() -> impl Strategy<Value = Node> {
         1 => (0..99usize).prop_map(Node::Distinct),
         2 => (0..99usize).prop_map(Node::Route),
         4 => (mode, prop::collection::vec(0..99usize, 2..4)).prop_map(|(mode, inputs)| Node::Merge(mode, inputs)),
+        2 => (0..99usize).prop_map(Node::Whole),
         2 => (0..99usize, keys()).prop_map(|(input, keys)| Node::Sink(input, keys)),
     ]
 }
@@ -172,6 +174,16 @@ impl Model {
                 ));
                 self.ports.push((name.to_string(), merged(*mode, rows)));
             }
+            Node::Whole(input) => {
+                let (port, rows) = self.port(*input);
+                self.add(format!(
+                    "{{ type: aggregate, name: {name}, input: {port}, config: {{ group_by: [], cxl: \"emit id = 1000 + \
+                     count(*)\\nemit k = sum(k)\\nemit s = collect(id.to_string()).join('|')\\nemit f = max(f)\" }} }}"
+                ));
+                // A maker of its own, of one row.
+                let source = 1000 + self.ports.len();
+                self.ports.push((name.to_string(), vec![Row::whole(source, &rows)]));
+            }
             Node::Sink(input, keys) => {
                 let (port, rows) = self.port(*input);
                 self.sink(name, &port, keys, rows);
@@ -201,6 +213,20 @@ impl Model {
 }
 
 impl Row {
+    /// What an aggregate makes of all rows.
+    fn whole(source: usize, rows: &[Row]) -> Row {
+        let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
+        let numbers: Vec<i64> = rows.iter().filter_map(|row| row.k).collect();
+        Row {
+            source,
+            number: 1,
+            id: 1000 + rows.len() as i64,
+            k: (!numbers.is_empty()).then(|| numbers.iter().sum()),
+            s: ids.join("|"),
+            f: rows.iter().filter_map(|row| row.f).max_by(f64::total_cmp),
+        }
+    }
+
     fn is_null(&self, column: &str) -> bool {
         column == "k" && self.k.is_none() || column == "f" && self.f.is_none()
     }

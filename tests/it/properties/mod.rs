@@ -4,6 +4,7 @@ mod buffers;
 mod distinct;
 mod groups;
 mod memory;
+mod orders;
 mod spilling;
 mod streaming;
 
