@@ -35,7 +35,8 @@ impl Binder<'_> {
         let checker = checker.over_groups(Grouping::Aggregate, positions.clone(), grouped.unknown.clone());
         let program = checker.group_program(&aggregate.program);
         // What is read below may be a column that a wrong name stands for.
-        let key = Row { schema: key, complete: grouped.unknown.iter().all(|name| computed(name)) };
+        let complete = grouped.unknown.iter().all(|name| computed(name));
+        let key = Row { schema: key, complete, ..Row::default() };
         let (mut row, output) = program.results.output(&key, true);
         if row.schema.visible().is_empty() && row.complete {
             self.no_columns(node);

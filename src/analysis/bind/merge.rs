@@ -73,7 +73,7 @@ impl Binder<'_> {
         let columns = rows.iter().map(|row| origins(&schema, &row.schema)).collect();
         let complete = fit && known.len() == inputs.len();
         let kind = NodeKind::Merge(Merge { mode: mode(merge), columns });
-        Bound { kind: Some(kind), rows: vec![Arc::new(Row { schema, complete })] }
+        Bound { kind: Some(kind), rows: vec![Arc::new(Row { schema, complete, ..Row::default() })] }
     }
 
     /// Two inputs have the same columns in the same order (E314) of the same types (E200).

@@ -24,10 +24,11 @@ mod streaming;
 mod transform;
 mod wiring;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use self::wiring::Wiring;
-use super::check::{Row, Vars};
+use super::check::{Ended, Row, Vars};
 use super::{Options, hir};
 use crate::diagnostics::Diagnostics;
 use crate::syntax::pipeline::ast;
@@ -96,7 +97,7 @@ impl<'a> Binder<'a> {
         let node = &self.pipeline.nodes[index];
         let inputs = self.input_rows(index, wiring);
         let input = inputs.first().cloned().unwrap_or_else(|| Arc::new(Row::unknown()));
-        let bound = match &node.kind {
+        let mut bound = match &node.kind {
             ast::NodeKind::Source(source) => self.source(node, source),
             ast::NodeKind::Transform(transform) => self.transform(node, transform, &input),
             ast::NodeKind::Route(route) => self.route(node, route, &input),
@@ -107,6 +108,9 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),
             ast::NodeKind::Unsupported { .. } | ast::NodeKind::Error { .. } => Bound { kind: None, rows: Vec::new() },
         };
+        for row in &mut bound.rows {
+            pass_on_ended(node, &inputs, row);
+        }
         self.nodes[index] = assemble(node, wiring.inputs(index), bound.kind, &bound.rows);
         self.rows[index] = bound.rows;
     }
@@ -139,6 +143,21 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Transform(transform) => Some(transform),
             _ => None,
         }
+    }
+}
+
+/// Notes in a row that a node gives which columns ended there or above.
+fn pass_on_ended(node: &ast::Node, inputs: &[Arc<Row>], row: &mut Arc<Row>) {
+    let at_aggregate = matches!(node.kind, ast::NodeKind::Aggregate(_));
+    let end = |column: &hir::Column| Ended { column: column.name.clone(), node: node.name.value.clone(), at_aggregate };
+    let passed: HashSet<&str> = row.schema.visible().iter().map(|column| column.name.as_str()).collect();
+    let others = || inputs.iter().filter(|input| !Arc::ptr_eq(input, row));
+    let here = others().flat_map(|input| input.schema.visible()).filter(|column| !passed.contains(&*column.name));
+    let above = others().flat_map(|input| &input.ended).cloned();
+    let mut seen = HashSet::new();
+    let ended: Vec<Ended> = here.map(end).chain(above).filter(|ended| seen.insert(ended.column.clone())).collect();
+    if !ended.is_empty() {
+        Arc::make_mut(row).ended = ended;
     }
 }
 

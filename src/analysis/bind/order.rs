@@ -32,6 +32,9 @@ impl Binder<'_> {
     ) -> Vec<SortKey> {
         let mut keys = Vec::with_capacity(fields.len());
         for (index, field) in fields.iter().enumerate() {
+            if find(&field.field.value).is_none() && row.complete && self.has_order_inside(list, &field.field, &find) {
+                continue;
+            }
             let earlier = fields[..index].iter().map(|earlier| &earlier.field);
             if let Some(column) = self.listed_column(list, &field.field, earlier, row, &find) {
                 self.comparable(list, &field.field, &row.schema.columns[column].ty);
@@ -40,6 +43,18 @@ impl Binder<'_> {
             }
         }
         keys
+    }
+
+    /// Whether what is no column is one with its order behind it, such as `day desc`; reported.
+    fn has_order_inside(&mut self, list: &str, name: &Spanned<String>, find: impl Fn(&str) -> Option<usize>) -> bool {
+        let Some((column, order)) = split_order(&name.value).filter(|(column, _)| find(column).is_some()) else {
+            return false;
+        };
+        let written = format!("{{ field: {column}, order: {order} }}");
+        let message = format!("{list} names `{}`, which is a column and its order", name.value);
+        let diagnostic = Diagnostic::error(Code::E200, message).label(name.span, "not a column here");
+        self.diagnostics.push(diagnostic.help(format!("write `{written}`")).fix(name.span, written));
+        true
     }
 
     /// The columns that a list of names asks for, by the same rules.
@@ -126,7 +141,8 @@ impl Binder<'_> {
         let diagnostic = Diagnostic::error(Code::E200, format!("{list} names `{}`, which is not a column", name.value))
             .label(name.span, "not a column here")
             .note(there_are("column", &columns));
-        if let Some(help) = stamp_help(&name.value) {
+        let known = stamp_help(&name.value).or_else(|| row.ended(&name.value)).or_else(|| expression_help(&name.value));
+        if let Some(help) = known {
             return self.diagnostics.push(diagnostic.help(help));
         }
         let diagnostic = did_you_mean(diagnostic, &name.value, name.span, columns);
@@ -167,6 +183,23 @@ impl Binder<'_> {
             .label(name.span, "its values can't be compared");
         self.diagnostics.push(diagnostic.help(help));
     }
+}
+
+/// The column and the order of `day desc`, `day:DESC` or `-day`.
+fn split_order(text: &str) -> Option<(&str, &'static str)> {
+    if let Some(column) = text.strip_prefix('-') {
+        return Some((column.trim(), "desc"));
+    }
+    let (column, word) = text.rsplit_once([' ', ':', ','])?;
+    let orders = [("asc", "asc"), ("ascending", "asc"), ("desc", "desc"), ("descending", "desc")];
+    let (_, order) = orders.into_iter().find(|(order, _)| word.eq_ignore_ascii_case(order))?;
+    Some((column.trim(), order))
+}
+
+/// What to do about an expression in the place of a column's name.
+fn expression_help(text: &str) -> Option<String> {
+    let computes = text.contains(['(', '+', '*', '/']) && !text.contains(['"', '\n']);
+    computes.then(|| format!("compute it in a transform in front, `emit key = {text}`, and name `key` here"))
 }
 
 /// What to do about the name of a stamp in the place of a column's.

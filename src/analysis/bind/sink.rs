@@ -190,6 +190,9 @@ impl Columns<'_, '_> {
             Diagnostic::error(Code::E365, format!("`mapping` reads `{}`, which can't exist", column.value))
                 .label(column.span, "no column of the input, and no other fields are carried")
                 .note(there_are("column", &names));
+        if let Some(help) = self.input.ended(&column.value) {
+            return self.diagnostics.push(diagnostic.help(help));
+        }
         let turned = entry.output.value != column.value && names.contains(&entry.output.value.as_str());
         self.diagnostics.push(match turned {
             true => diagnostic

@@ -22,7 +22,8 @@ impl Binder<'_> {
         self.headers(source);
         let carries = source.on_unmapped == OnUnmapped::AutoWiden;
         let complete = columns.is_some() && self.names_are_right(source);
-        let mut row = Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete };
+        let mut row =
+            Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete, ..Row::default() };
         let list = format!("`sort_order` of source `{}`", node.name.value);
         let find = |name: &str| row.schema.position(name);
         let sort_order = self.sort_keys(&list, &source.sort_order, &row, find);

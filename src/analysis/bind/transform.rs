@@ -56,7 +56,10 @@ impl Binder<'_> {
         let diagnostic = Diagnostic::error(Code::E203, message)
             .label(field.span, "not a column of the input")
             .note(there_are("column", &names));
-        self.diagnostics.push(did_you_mean(diagnostic, &field.value, field.span, names));
+        self.diagnostics.push(match input.ended(&field.value) {
+            Some(help) => diagnostic.help(help),
+            None => did_you_mean(diagnostic, &field.value, field.span, names),
+        });
     }
 }
 

@@ -14,11 +14,12 @@ mod groups;
 mod habits;
 mod names;
 mod operators;
+mod row;
 mod statements;
 pub mod unify;
 
 use self::groups::Group;
-use crate::analysis::hir::{self, Expr, ExprKind, Literal, Slot, Var};
+use crate::analysis::hir::{Expr, ExprKind, Literal, Slot, Var};
 use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 use crate::syntax::cxl::ast;
@@ -27,23 +28,8 @@ pub(super) use aggregation::GroupProgram;
 pub(super) use alike::alike;
 pub(super) use groups::Grouping;
 pub(super) use names::{did_you_mean, list, there_are};
+pub(super) use row::{Ended, Row};
 pub(super) use statements::Program;
-
-/// The columns of an edge, as far as they are known.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Row {
-    /// The known columns. A column whose value failed to check has the error type.
-    pub schema: hir::Schema,
-    /// Whether there are no others; if not, a name that is missing may come from a part that failed.
-    pub complete: bool,
-}
-
-impl Row {
-    /// The row of an edge below a node that failed.
-    pub fn unknown() -> Self {
-        Self::default()
-    }
-}
 
 /// The variables of the pipeline, as far as they are known. One that failed has the error type.
 #[derive(Clone, Debug)]
@@ -81,6 +67,9 @@ pub(super) struct Checker<'a> {
 struct Unknown {
     name: String,
     spans: Vec<Span>,
+    /// How many lets and emits stand above its first use.
+    lets: usize,
+    emits: usize,
 }
 
 impl<'a> Checker<'a> {

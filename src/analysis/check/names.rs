@@ -26,8 +26,16 @@ const SOURCE_LATER: [&str; 5] = ["path", "batch", "count", "ingestion_timestamp"
 const SCOPES_LATER: [&str; 4] = ["window", "record", "config", "doc"];
 
 /// Constants as other languages spell them.
-const CONSTANTS: [(&str, &str); 6] =
-    [("null", "null"), ("none", "null"), ("nil", "null"), ("undefined", "null"), ("true", "true"), ("false", "false")];
+const CONSTANTS: [(&str, &str); 8] = [
+    ("null", "null"),
+    ("none", "null"),
+    ("nil", "null"),
+    ("undefined", "null"),
+    ("true", "true"),
+    ("false", "false"),
+    ("current_timestamp", "now"),
+    ("current_date", "now.to_date()"),
+];
 
 impl Checker<'_> {
     /// A bare name: a let, else a column, else an earlier emit. Reported as E203 when the node is done.
@@ -216,7 +224,10 @@ impl Checker<'_> {
         }
         match self.unknown.iter_mut().find(|unknown| unknown.name == name) {
             Some(unknown) => unknown.spans.push(span),
-            None => self.unknown.push(Unknown { name: name.to_owned(), spans: vec![span] }),
+            None => {
+                let (lets, emits) = (self.lets.len(), self.emits.len());
+                self.unknown.push(Unknown { name: name.to_owned(), spans: vec![span], lets, emits });
+            }
         }
     }
 
@@ -232,15 +243,18 @@ impl Checker<'_> {
         if columns.len() <= SHOWN_NAMES {
             diagnostic = diagnostic.note(there_are("column", &columns));
         }
-        let diagnostic = self.suggest(diagnostic, &unknown.name, spans[0], columns);
+        let diagnostic = self.suggest(diagnostic, unknown, spans[0], columns);
         self.diagnostics.push(diagnostic);
     }
 
     /// Says what may be meant by a name that is not known.
-    fn suggest(&self, diagnostic: Diagnostic, name: &str, span: Span, columns: Vec<&str>) -> Diagnostic {
-        let slots = || self.lets.iter().chain(&self.emits).map(|slot| slot.name.as_str());
-        if slots().any(|slot| slot == name) {
+    fn suggest(&self, diagnostic: Diagnostic, unknown: &Unknown, span: Span, columns: Vec<&str>) -> Diagnostic {
+        let name = unknown.name.as_str();
+        if self.lets.iter().chain(&self.emits).any(|slot| slot.name == name) {
             return diagnostic.help(format!("`{name}` is computed by the program, and can be read only further down"));
+        }
+        if let Some(help) = self.row.ended(name) {
+            return diagnostic.help(help);
         }
         if matches!(name, "not_null" | "not_blank" | "non_empty" | "required") {
             return diagnostic.help("the check for a value that is there is `not_empty`");
@@ -248,7 +262,9 @@ impl Checker<'_> {
         if let Some((_, constant)) = CONSTANTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(name)) {
             return diagnostic.help(format!("write `{constant}`")).fix(span, *constant);
         }
-        let mut diagnostic = did_you_mean(diagnostic, name, span, columns.into_iter().chain(slots()));
+        let above = self.lets[..unknown.lets].iter().chain(&self.emits[..unknown.emits]);
+        let candidates = columns.into_iter().chain(above.map(|slot| slot.name.as_str()));
+        let mut diagnostic = did_you_mean(diagnostic, name, span, candidates);
         if self.lone_names.contains(&span) {
             let guess = diagnostic.help.take().map_or_else(String::new, |guess| format!("{guess} Or, "));
             diagnostic.fix = None;

@@ -152,7 +152,7 @@ impl Program {
             origins.push(OutputColumn::Input(index));
         }
         let complete = self.complete && (input.complete || !keep_input);
-        (Row { schema, complete }, origins)
+        (Row { schema, complete, ..Row::default() }, origins)
     }
 
     fn last_emit(&self, name: &str) -> Option<usize> {

@@ -9,6 +9,9 @@ const READ: Keys = Keys { read: &["delimiter", "quote_char", "has_header", "enco
 
 const WRITE: Keys = Keys { read: &["delimiter"], ..Keys::NONE };
 
+/// Where the delimiter is given.
+pub(super) const IN_OPTIONS: &str = "write `options: { delimiter: \"…\" }`";
+
 /// Formats of the language that this version doesn't run.
 const LATER: &[&str] = &["json", "fixed_width", "xml", "edifact", "x12", "hl7", "swift"];
 

@@ -13,7 +13,22 @@ const CONFIG: Keys = Keys {
     ..Keys::NONE
 };
 
-const RULE: Keys = Keys { read: &["name", "drop_group_when"], required: &["name", "drop_group_when"], ..Keys::NONE };
+const NEGATE: &str =
+    "a rule says which groups go: write `drop_group_when: \"not (…)\"`, with the condition to stay in it";
+const RULE: Keys = Keys {
+    read: &["name", "drop_group_when"],
+    required: &["name", "drop_group_when"],
+    refused: &[
+        elsewhere("keep_group_when", NEGATE),
+        elsewhere("keep_groups_when", NEGATE),
+        elsewhere("keep_group_if", NEGATE),
+        elsewhere("keep_when", NEGATE),
+        elsewhere("keep_if", NEGATE),
+        elsewhere("keep", NEGATE),
+        elsewhere("having", NEGATE),
+    ],
+    ..Keys::NONE
+};
 
 /// Reads a cull. `None`, reported, if a part that it can't do without is missing.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {

@@ -280,7 +280,27 @@ impl Reader<'_> {
     /// Reports a key with nothing behind it.
     pub(super) fn no_value(&mut self, given: &Given<'_>) {
         let message = format!("{} has no value", given.what);
-        self.report(Diagnostic::error(Code::E000, message).label(given.key, "needs a value"));
+        let finding = Diagnostic::error(Code::E000, message).label(given.key, "needs a value");
+        let is_value = |comment: &&str| comment[1..].starts_with(|c: char| !c.is_whitespace());
+        let quoted = self.comment_behind(given.key).filter(is_value).map(in_quotes);
+        self.report(finding.help_opt(quoted));
+    }
+
+    /// The comment on the line of a place, if nothing but a colon stands between.
+    pub(super) fn comment_behind(&self, place: Span) -> Option<&str> {
+        let line = self.text.get(place.end as usize..)?.lines().next()?;
+        let rest = line.trim_start().trim_start_matches(':').trim();
+        rest.starts_with('#').then_some(rest)
+    }
+}
+
+/// What to do about a value of which YAML takes a part for a comment.
+pub(super) fn in_quotes(value: &str) -> String {
+    const LONGEST: usize = 60;
+    let help = "a `#` begins a comment: put the whole value in quotes";
+    match value.chars().count() <= LONGEST && !value.contains(['"', '\\']) {
+        true => format!("{help}, as in `\"{value}\"`"),
+        false => help.to_owned(),
     }
 }
 

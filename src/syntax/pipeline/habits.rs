@@ -16,10 +16,13 @@ const KEYS: &[(&str, &str)] = &[
     ("cfg", "config"),
     ("conf", "config"),
     ("options", "config"),
+    ("columns", "mapping"),
+    ("fields", "mapping"),
+    ("select", "mapping"),
+    ("rename", "mapping"),
     ("columns", "schema"),
     ("fields", "schema"),
-    ("columns", "mapping"),
-    ("rename", "mapping"),
+    ("drop", "exclude"),
     ("file", "path"),
     ("file_path", "path"),
     ("filepath", "path"),
@@ -70,6 +73,14 @@ const KEYS: &[(&str, &str)] = &[
     ("dimensions", "group_by"),
     ("partition_by", "group_by"),
     ("group_by", "partition_by"),
+    ("order_by", "sort_order"),
+    ("sort_by", "sort_order"),
+    ("sort", "sort_order"),
+    ("sort_order", "order_by"),
+    ("sort_by", "order_by"),
+    ("sort", "order_by"),
+    ("direction", "order"),
+    ("nulls", "null_order"),
     ("aggregates", "cxl"),
     ("aggregations", "cxl"),
     ("measures", "cxl"),
@@ -84,15 +95,16 @@ pub(super) fn meant(word: &str, free: impl Fn(&str) -> bool) -> Option<&'static 
 
 /// The word and the node type that it most likely means.
 const NODE_TYPES: &[(&str, &str)] = &[
+    ("append", "merge"),
     ("branch", "route"),
     ("calculate", "transform"),
     ("compute", "transform"),
+    ("concat", "merge"),
     ("destination", "sink"),
-    ("distinct", "transform"),
     ("extract", "source"),
-    ("filter", "transform"),
     ("group", "aggregate"),
     ("group_by", "aggregate"),
+    ("groupby", "aggregate"),
     ("input", "source"),
     ("load", "sink"),
     ("map", "transform"),
@@ -108,6 +120,7 @@ const NODE_TYPES: &[(&str, &str)] = &[
     ("summary", "aggregate"),
     ("switch", "route"),
     ("target", "sink"),
+    ("union", "merge"),
     ("validate", "transform"),
     ("write", "sink"),
     ("writer", "sink"),
@@ -116,4 +129,46 @@ const NODE_TYPES: &[(&str, &str)] = &[
 /// The node type that a word of another tool means.
 pub(super) fn node_type(word: &str) -> Option<&'static str> {
     NODE_TYPES.iter().find(|(habit, _)| *habit == word).map(|(_, kind)| *kind)
+}
+
+/// Help for words whose work is done by a part of a node.
+const JOIN: &str = "rows of two inputs are joined by `combine`, which this version does not run yet";
+const SORT: &str = "a sink sorts what it writes: `sort_order: [<column>]` in its `config`";
+const FILTER: &str = "a transform drops rows: `cxl: \"filter amount > 0\"`";
+const DISTINCT: &str = "a transform drops repeated rows: `cxl: distinct`, or `cxl: distinct by <column>`";
+const LIMIT: &str = "there is no limit on the number of rows yet";
+const RENAME: &str = "a sink names and chooses the columns of its file: `mapping` and `exclude` in its `config`";
+const FORMAT: &str = "a `source` reads files and a `sink` writes one; the format is the `type` in their `config`";
+
+/// The word, and how its work is done where that takes more than another type.
+const WORK: &[(&str, &str)] = &[
+    ("csv", FORMAT),
+    ("dedup", DISTINCT),
+    ("dedupe", DISTINCT),
+    ("deduplicate", DISTINCT),
+    ("distinct", DISTINCT),
+    ("drop", RENAME),
+    ("file", FORMAT),
+    ("filter", FILTER),
+    ("head", LIMIT),
+    ("inner_join", JOIN),
+    ("join", JOIN),
+    ("left_join", JOIN),
+    ("limit", LIMIT),
+    ("lookup", JOIN),
+    ("order", SORT),
+    ("order_by", SORT),
+    ("orderby", SORT),
+    ("rename", RENAME),
+    ("sort", SORT),
+    ("sort_by", SORT),
+    ("sorter", SORT),
+    ("top", LIMIT),
+    ("unique", DISTINCT),
+    ("where", FILTER),
+];
+
+/// How the work of a node type of another tool is done.
+pub(super) fn work(word: &str) -> Option<&'static str> {
+    WORK.iter().find(|(habit, _)| *habit == word).map(|(_, help)| *help)
 }

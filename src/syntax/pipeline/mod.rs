@@ -32,12 +32,24 @@ mod values;
 pub(crate) use self::reshape::own_quotes;
 
 use self::ast::{ErrorHandling, Node, Pipeline, Settings};
-use self::fields::{Fields, Given, Keys, Reader};
+use self::fields::{Fields, Given, Keys, Reader, elsewhere};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, FileId, Span, Spanned};
-use crate::syntax::yaml;
+use crate::syntax::yaml::{self, Entry, Value};
 
-const KEYS: Keys =
-    Keys { read: &["pipeline", "nodes", "error_handling", "_notes"], required: &["pipeline", "nodes"], ..Keys::NONE };
+const KEYS: Keys = Keys {
+    read: &["pipeline", "nodes", "error_handling", "_notes"],
+    required: &["pipeline", "nodes"],
+    refused: &[
+        elsewhere("name", IN_PIPELINE),
+        elsewhere("vars", IN_PIPELINE),
+        elsewhere("memory", IN_PIPELINE),
+        elsewhere("concurrency", IN_PIPELINE),
+        elsewhere("date_formats", IN_PIPELINE),
+    ],
+    ..Keys::NONE
+};
+
+const IN_PIPELINE: &str = "move it into `pipeline`";
 
 /// Reads a pipeline file.
 ///
@@ -84,8 +96,22 @@ fn pipeline(reader: &mut Reader<'_>, fields: &Fields<'_>) -> (Spanned<String>, S
     (name.unwrap_or(unnamed), settings)
 }
 
+/// Reports nodes that are keys of a mapping, or one node without the `- ` of a list entry.
+fn not_a_list(reader: &mut Reader<'_>, given: &Given<'_>, entries: &[Entry]) {
+    let finding = reader.wrong_kind(given, "a list");
+    let name = entries.first().map_or("…", |entry| entry.key.text.as_str());
+    reader.report(match entries.iter().any(|entry| entry.key.text == "type") {
+        true => finding.help("begin each node with `- `, and align its other keys behind that"),
+        false => finding.help(format!("make each node an entry, with its name inside: `- name: {name}`")),
+    });
+}
+
 /// The nodes, and whether every entry was read.
 fn nodes(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<(Vec<Node>, bool)> {
+    if let Value::Mapping(entries) = &given.node.value {
+        not_a_list(reader, given, entries);
+        return None;
+    }
     let entries = reader.list(given)?;
     let mut complete = true;
     let mut nodes = Vec::with_capacity(entries.len());

@@ -199,7 +199,9 @@ fn kind(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Spanned<&'static s
     if let Some(kind) = known().find(|kind| *kind == ty.value) {
         return Some(Spanned::new(kind, ty.span));
     }
-    let meant = habits::node_type(&ty.value).or_else(|| closest(&ty.value, known()));
+    let word = ty.value.to_ascii_lowercase();
+    let work = habits::work(&word);
+    let meant = habits::node_type(&word).or_else(|| closest(&word, known())).filter(|_| work.is_none());
     let runnable = super::fields::listed(KINDS.iter().map(|(name, _)| *name));
     let mut finding = Diagnostic::error(Code::E000, format!("there is no node type `{}`", ty.value))
         .label(ty.span, "unknown node type")
@@ -207,7 +209,7 @@ fn kind(reader: &mut Reader<'_>, entries: &[Entry]) -> Option<Spanned<&'static s
     if let Some(meant) = meant {
         finding = finding.help(format!("did you mean `{meant}`?")).fix(ty.span, meant);
     }
-    reader.report(finding);
+    reader.report(finding.help_opt(work.map(str::to_owned)));
     meant.map(|meant| Spanned::new(meant, ty.span))
 }
 

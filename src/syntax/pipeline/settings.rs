@@ -1,7 +1,7 @@
 //! `pipeline:`
 
 use super::ast::{Backpressure, ScalarText, Settings, Var};
-use super::fields::{Fields, Given, Keys, Reader, Refused, later};
+use super::fields::{Fields, Given, Keys, Reader, Refused, elsewhere, later};
 use super::size::parse_size;
 use super::values::{is_bool, is_number};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
@@ -16,9 +16,17 @@ const KEYS: Keys = Keys {
         Refused { key: "date_locale", code: Code::E119, help: "remove it; `date_formats` says how dates are written" },
         Refused { key: "log_rules", code: Code::E124, help: "remove it" },
         Refused { key: "include_provenance", code: Code::E125, help: "remove it" },
+        elsewhere("error_handling", BESIDE),
+        elsewhere("nodes", BESIDE),
+        elsewhere("memory_limit", "write `memory: { limit: … }`, with a size such as `512M`"),
+        elsewhere("threads", THREADS),
+        elsewhere("workers", THREADS),
     ],
     ..Keys::NONE
 };
+
+const BESIDE: &str = "move it out of `pipeline`: it is a key of the file itself, and begins its line";
+const THREADS: &str = "write `concurrency: { threads: … }`";
 
 const MEMORY: Keys = Keys { read: &["limit", "backpressure", "resume_threshold"], ..Keys::NONE };
 
@@ -59,6 +67,9 @@ pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> (Option<Spanne
 }
 
 fn memory(reader: &mut Reader<'_>, given: &Given<'_>, settings: &mut Settings) {
+    if lone_value(reader, given, "limit") {
+        return;
+    }
     let Some(fields) = reader.fields(given.node, "`memory`".to_owned(), given.key, &MEMORY) else { return };
     settings.memory_limit = fields.get("limit").and_then(|given| limit(reader, &given));
     settings.backpressure = fields.get("backpressure").and_then(|given| reader.choice(&given, BACKPRESSURE));
@@ -111,9 +122,24 @@ fn is_out_of_reach(scalar: &Scalar) -> bool {
 }
 
 fn threads(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Spanned<u64>> {
+    if lone_value(reader, given, "threads") {
+        return None;
+    }
     let fields = reader.fields(given.node, "`concurrency`".to_owned(), given.key, &CONCURRENCY)?;
     let threads = fields.get("threads")?;
     reader.whole(&threads, 1, MOST_THREADS)
+}
+
+/// Whether there is one value where a mapping is wanted, which is reported; `key` is the one that it is meant for.
+fn lone_value(reader: &mut Reader<'_>, given: &Given<'_>, key: &str) -> bool {
+    let Value::Scalar(scalar) = &given.node.value else { return false };
+    let finding = reader.wrong_kind(given, "a mapping");
+    let mended = format!("{{ {key}: {} }}", reader.written(scalar.span));
+    let name = reader.written(given.key);
+    let help = format!("write `{name}: {mended}`");
+    let certain = reader.first_line(scalar.span) == scalar.span && !scalar.text.contains([',', '{', '}']);
+    reader.report(if certain { finding.help(help).fix(scalar.span, mended) } else { finding });
+    true
 }
 
 /// The variables. `None`, reported, if they are no mapping.

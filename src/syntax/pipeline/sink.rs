@@ -29,6 +29,9 @@ const CONFIG: Keys = Keys {
         later("join_values", "remove it, and join the values in a transform"),
         later("write_meta", "remove it"),
         later("reconstruct_envelope", "remove it"),
+        elsewhere("delimiter", csv::IN_OPTIONS),
+        elsewhere("separator", csv::IN_OPTIONS),
+        elsewhere("sep", csv::IN_OPTIONS),
         elsewhere("input", "move it out of `config`, beside `name`"),
     ],
     ..Keys::NONE

@@ -11,7 +11,20 @@ pub(super) struct Form {
     drops_nulls: bool,
 }
 
-const FIELD: Keys = Keys { read: &["field", "order", "null_order"], required: &["field"], ..Keys::NONE };
+const FIELD: Keys = Keys {
+    read: &["field", "order", "null_order"],
+    required: &["field"],
+    refused: &[
+        elsewhere("descending", SAY_ORDER),
+        elsewhere("desc", SAY_ORDER),
+        elsewhere("reverse", SAY_ORDER),
+        elsewhere("ascending", SAY_ORDER),
+        elsewhere("asc", SAY_ORDER),
+    ],
+    ..Keys::NONE
+};
+
+const SAY_ORDER: &str = "write `order: desc` or `order: asc`";
 
 /// The order that a source claims of its files.
 pub(super) const CLAIMED: Form = Form { keys: FIELD, drops_nulls: false };
@@ -24,7 +37,14 @@ pub(super) const WITHIN_GROUPS: Form = Form {
     keys: Keys {
         read: &["field", "order"],
         required: &["field"],
-        refused: &[elsewhere("null_order", "remove it; within a group nulls always come last")],
+        refused: &[
+            elsewhere("null_order", "remove it; within a group nulls always come last"),
+            elsewhere("descending", SAY_ORDER),
+            elsewhere("desc", SAY_ORDER),
+            elsewhere("reverse", SAY_ORDER),
+            elsewhere("ascending", SAY_ORDER),
+            elsewhere("asc", SAY_ORDER),
+        ],
         ..Keys::NONE
     },
     drops_nulls: false,

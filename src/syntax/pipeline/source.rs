@@ -1,7 +1,7 @@
 //! `type: source`
 
 use super::ast::{Matcher, NodeKind, OnUnmapped, Source};
-use super::fields::{Fields, Given, Keys, Reader, later};
+use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
 use super::node::Parts;
 use super::{csv, schema, sort};
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
@@ -36,8 +36,17 @@ const CONFIG: Keys = Keys {
         later("split_values", "remove it, and split the text in a transform"),
         later("split_to_rows", "remove it; each row of a file is one row here"),
         later("watermark", "remove it; no node that runs uses event time"),
+        elsewhere("delimiter", csv::IN_OPTIONS),
+        elsewhere("separator", csv::IN_OPTIONS),
+        elsewhere("sep", csv::IN_OPTIONS),
+        elsewhere("quote_char", "write `options: { quote_char: \"…\" }`"),
+        elsewhere("has_header", HEADER),
+        elsewhere("header", HEADER),
+        elsewhere("encoding", "write `options: { encoding: … }`"),
     ],
 };
+
+const HEADER: &str = "a header line is expected; for a file without one, write `options: { has_header: false }`";
 
 const FILES: &str = "remove it, and choose the files with `path`, `paths`, `glob` or `regex`";
 
@@ -134,7 +143,7 @@ fn matcher(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Option<
 
 fn one_matcher(reader: &mut Reader<'_>, key: &str, given: &Given<'_>, label: &str) -> Option<Matcher> {
     match key {
-        "path" => reader.string(given).map(Matcher::Path),
+        "path" => path(reader, given),
         "glob" => reader.string(given).map(Matcher::Glob),
         "regex" => reader.string(given).map(Matcher::Regex),
         _ => {
@@ -150,6 +159,16 @@ fn one_matcher(reader: &mut Reader<'_>, key: &str, given: &Given<'_>, label: &st
             Some(Matcher::Paths(paths))
         }
     }
+}
+
+/// `path`, which names one file.
+fn path(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Matcher> {
+    if let Value::Sequence(_) = given.node.value {
+        let finding = reader.wrong_kind(given, "text");
+        reader.report(finding.help("several files are listed by `paths`").fix(given.key, "paths"));
+        return None;
+    }
+    reader.string(given).map(Matcher::Path)
 }
 
 /// `schema`, which must be there and list a column.

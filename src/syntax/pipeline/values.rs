@@ -1,6 +1,6 @@
 //! Values of one kind: text, numbers, choices, lists, CXL.
 
-use super::fields::{Given, Reader, listed};
+use super::fields::{Given, Reader, in_quotes, listed};
 use super::swallowed;
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
@@ -228,12 +228,23 @@ impl<'d> Reader<'d> {
     pub(super) fn parsed<T>(&mut self, scalar: &Scalar, parse: impl FnOnce(&cxl::Source, &mut Diagnostics) -> T) -> T {
         let folds = scalar.style == ScalarStyle::Folded && self.written(scalar.span).starts_with('>');
         let source = cxl::Source { text: scalar.text.clone(), map: scalar.map.clone(), span: scalar.span, folds };
-        let errors = self.diagnostics.error_count();
-        let parsed = parse(&source, self.diagnostics);
-        if self.diagnostics.error_count() == errors {
+        let mut found = Diagnostics::new();
+        let parsed = parse(&source, &mut found);
+        if !found.has_errors() {
             swallowed::line(self, scalar, &source);
         }
+        let cut_off = self.cut_off(scalar);
+        for finding in found.iter().cloned() {
+            let help = cut_off.clone().filter(|_| finding.help.is_none());
+            self.report(finding.help_opt(help));
+        }
         parsed
+    }
+
+    /// What to do about a text of which YAML takes the end for a comment.
+    fn cut_off(&self, scalar: &Scalar) -> Option<String> {
+        let comment = self.comment_behind(scalar.span).filter(|_| scalar.style == ScalarStyle::Plain)?;
+        Some(in_quotes(&format!("{} {comment}", scalar.text)))
     }
 
     /// An expression. What is no scalar is reported and stands as an error.

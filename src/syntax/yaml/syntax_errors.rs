@@ -38,10 +38,14 @@ fn open_bracket(context: &Context<'_>, at: usize) -> Option<usize> {
     let known = context.open_brackets.iter().copied().filter(|start| *start < context.value_end);
     let mut open: Vec<usize> = known.collect();
     let mut quote = None;
-    let mut last = b'\n';
+    let mut comment = false;
+    let (mut last, mut before) = (b'\n', b'\n');
     for (index, byte) in context.text.bytes().enumerate().take(at).skip(context.value_end) {
         let begins = matches!(last, b'\n' | b'-' | b'?' | b':' | b',' | b'[' | b'{');
+        comment = byte != b'\n' && (comment || quote.is_none() && byte == b'#' && before.is_ascii_whitespace());
+        before = byte;
         match byte {
+            _ if comment => continue,
             _ if quote.is_some() => quote = quote.filter(|quote| *quote != byte),
             b'\'' | b'"' if begins => quote = Some(byte),
             b'[' | b'{' if begins || !open.is_empty() => open.push(index),
@@ -115,6 +119,23 @@ impl<'a> Place<'a> {
         (at > 0).then(|| Place { context: self.context, at, open_bracket: None }.line())
     }
 
+    /// The first line of the mapping whose keys are indented as this line is, and where it begins.
+    fn first_key(&self) -> Option<(usize, &'a str)> {
+        let indent = self.line().0 - self.line_start();
+        let mut first = None;
+        let mut above = self.line_above();
+        while let Some((start, line)) = above {
+            let place = Place { context: self.context, at: start, open_bracket: None };
+            match place.before().len() {
+                own if own < indent => break,
+                own if own == indent && !line.starts_with(['#', '-']) => first = Some((start, line)),
+                _ => {}
+            }
+            above = place.line_above();
+        }
+        first
+    }
+
     /// A bracket that is still open, where the line of the place can't belong between the two.
     fn open_bracket(&self, kind: &ErrorKind) -> Option<Diagnostic> {
         if let ErrorKind::UnclosedFlowCollection { open } = kind {
@@ -136,12 +157,24 @@ impl<'a> Place<'a> {
         }
         if start < self.line_start() {
             let close = if open == '[' { ']' } else { '}' };
-            return Some(
-                never_closed(self.span(start, start + 1), open)
-                    .label(self.rest(), format!("this can't stand in front of its `{close}`")),
-            );
+            let found = never_closed(self.span(start, start + 1), open)
+                .label(self.rest(), format!("this can't stand in front of its `{close}`"));
+            let closed = self.comment_with(start, close);
+            return Some(match closed {
+                Some(comment) => found
+                    .label(comment, format!("a comment, so its `{close}` closes nothing"))
+                    .help("put the value in quotes if the `#` belongs to it"),
+                None => found,
+            });
         }
         Some(comma(self.character(), open))
+    }
+
+    /// The comment behind `start` on its line, if it holds `close`.
+    fn comment_with(&self, start: usize, close: char) -> Option<Span> {
+        let line = line_at(&self.text()[start..]).trim_end();
+        let comment = line.find(" #")? + 1;
+        line[comment..].contains(close).then(|| self.span(start + comment, start + line.len()))
     }
 
     /// Errors of lines: keys, entries and their indentation.
@@ -248,9 +281,15 @@ impl<'a> Place<'a> {
         }
         let (start, line) = self.line();
         if line.starts_with("- ") {
-            return error("a list entry stands where a key is expected")
-                .label(self.span(start, start + line.len()), "list entry")
-                .help("align it with the other entries of its list");
+            let entry = self.span(start, start + line.len());
+            let message = "a list entry stands where a key is expected";
+            return match self.first_key() {
+                Some((start, line)) => error(message)
+                    .label(self.span(start, start + line.len()), "a key, which begins a mapping")
+                    .label(entry, "list entry")
+                    .help("begin the key's line with `- ` if it belongs to the list, or align the entry with its list"),
+                None => error(message).label(entry, "list entry").help("align it with the other entries of its list"),
+            };
         }
         error("the indentation of this line fits none of the lines above")
             .label(self.rest(), "wrong indentation")

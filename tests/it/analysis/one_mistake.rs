@@ -201,6 +201,69 @@ const VALUES: &[Mistake] = &[
     ("      sort_order: [id]\n", "      sort_order: []\n"),
 ];
 
+/// Keys, node types and values as people know them from other tools.
+const WORDS: &[Mistake] = &[
+    ("  vars: {", "  memory: 32M\n  vars: {"),
+    ("  vars: {", "  memory_limit: 32M\n  vars: {"),
+    ("  vars: {", "  concurrency: 4\n  vars: {"),
+    ("  vars: {", "  threads: 4\n  vars: {"),
+    ("  vars: {", "  error_handling: { strategy: continue }\n  vars: {"),
+    ("error_handling:\n", "concurrency: { threads: 2 }\nerror_handling:\n"),
+    ("path: s.csv", "path: [s.csv, r.csv]"),
+    ("path: s.csv", "path: s.csv\n      delimiter: ;"),
+    ("path: s.csv", "path: s.csv\n      header: false"),
+    ("path: s.csv", "path: s.csv\n      encoding: latin1"),
+    ("path: o.csv, sort_order: [n]", "path: o.csv, delimiter: ;"),
+    ("sort_order: [n], mapping: [id, n]", "sort_order: [n], columns: [id, n]"),
+    ("sort_order: [n], mapping: [id, n]", "sort_order: [n], fields: [id, n]"),
+    ("path: o.csv, sort_order: [n], mapping: [id, n]", "path: o.csv, sort_order: [n], drop: [id]"),
+    ("path: o.csv, sort_order: [n]", "path: o.csv, order_by: [n]"),
+    ("path: o.csv, sort_order: [n]", "path: o.csv, sort: [n]"),
+    ("sort_order: [n]", "sort_order: [n desc]"),
+    ("sort_order: [n]", "sort_order: [\"n:DESC\"]"),
+    ("sort_order: [n]", "sort_order: [-n]"),
+    ("sort_order: [n]", "sort_order: [{ field: n, direction: desc }]"),
+    ("sort_order: [n]", "sort_order: [{ field: n, descending: true }]"),
+    ("sort_order: [n]", "sort_order: [{ field: n, nulls: first }]"),
+    ("order_by: [start]", "order_by: [start desc]"),
+    ("order_by: [start]", "order_by: [{ field: start, desc: true }]"),
+    ("group_by: [id], cxl: \"emit n", "group_by: [id, start.month()], cxl: \"emit n"),
+    ("partition_by: [id]\n      order_by: [start]", "partition_by: [id + r]\n      order_by: [start]"),
+    ("drop_group_when: \"count(*) > 3\"", "keep_group_when: \"count(*) <= 3\""),
+    ("drop_group_when: \"count(*) > 3\"", "having: \"count(*) <= 3\""),
+    ("mapping: [id, n]", "mapping: [id, q]"),
+    ("sort_order: [n]", "sort_order: [q]"),
+    ("type: aggregate\n", "type: groupby\n"),
+    ("type: merge\n", "type: union\n"),
+    ("type: merge\n", "type: join\n"),
+    ("type: transform\n", "type: MAP\n"),
+    ("type: transform\n", "type: sort\n"),
+    ("type: transform\n", "type: filter\n"),
+    ("type: transform\n", "type: dedupe\n"),
+    ("type: transform\n", "type: limit\n"),
+    ("type: transform\n", "type: rename\n"),
+    ("type: source\n", "type: csv\n"),
+];
+
+/// What YAML reads in another way than it is meant.
+const YAML: &[Mistake] = &[
+    (
+        "when: \"r > 1\", synthesize: { copy_from: trigger }",
+        "when: \"r > 1\", mutate: { set: { start: #2024-01-31# } }",
+    ),
+    (
+        "- { name: late, when: \"r > 1\", synthesize: { copy_from: trigger } }",
+        "- name: late\n          when: r > 1\n          mutate:\n            set:\n              start: #2024-01-31#",
+    ),
+    (
+        "- { name: late, when: \"r > 1\", synthesize: { copy_from: trigger } }",
+        "- name: late\n          when: start > #2024-01-31#\n          synthesize: { copy_from: trigger }",
+    ),
+    ("default: small }", "default: small # others }"),
+    ("  - type: source\n    name: s\n", "  s:\n    type: source\n"),
+    ("  - type: route\n", "  type: route\n"),
+];
+
 #[test]
 fn without_a_mistake_nothing_is_found() {
     assert_eq!(found(RIGHT).1, Vec::new());
@@ -208,7 +271,7 @@ fn without_a_mistake_nothing_is_found() {
 
 #[test]
 fn one_mistake_gives_one_finding() {
-    for (name, mistakes) in [("names", NAMES), ("keys", KEYS), ("values", VALUES)] {
+    for (name, mistakes) in [("names", NAMES), ("keys", KEYS), ("values", VALUES), ("words", WORDS), ("yaml", YAML)] {
         let mut shown = String::new();
         let mut wrong: Vec<(&str, Vec<String>)> = Vec::new();
         for mistake in mistakes {
@@ -227,7 +290,7 @@ fn one_mistake_gives_one_finding() {
 /// A fix leaves nothing to say, or something that the mistake hid.
 #[test]
 fn fixes_mend_the_mistake() {
-    for mistake in NAMES.iter().chain(KEYS).chain(VALUES) {
+    for mistake in NAMES.iter().chain(KEYS).chain(VALUES).chain(WORDS).chain(YAML) {
         let mut text = with(mistake);
         let (_, before) = found(&text);
         let Some(fix) = &before[0].fix else { continue };
