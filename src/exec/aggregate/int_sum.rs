@@ -1,7 +1,7 @@
 //! `sum(e)` and `avg(e)` of ints.
 //!
 //! A sum of fewer than 2^64 ints fits 128 bits. Most fit 64, which matters where there are millions of groups: sums are
-//! kept in 64 bits as long as no group can have passed them, by the largest values so far.
+//! kept in 64 bits as long as no group can have passed them, by the size of all values so far.
 
 use std::ops::Range;
 
@@ -29,6 +29,10 @@ enum Sums {
     Narrow(Slots<i64>),
     Wide(Slots<i128>),
 }
+
+/// The lower half of a value.
+const HALF: u64 = (1 << HALF_BITS) - 1;
+const HALF_BITS: u32 = 32;
 
 /// How far from 0 a sum in 64 bits may be.
 const NARROW: u128 = i64::MAX as u128;
@@ -64,11 +68,21 @@ impl IntSums {
         }
     }
 
-    /// How far sums can go with one more column.
+    /// How far sums can go with one more column: it counts value by value, so that it doesn't matter how many come at once.
     fn reach_with(&self, column: &Column) -> u128 {
         let Column::Int(a) = column else { return self.reach };
-        let largest = a.values().iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
-        self.reach + u128::from(largest) * a.values().len() as u128
+        let values = a.values();
+        // Halves of values, of which four billion add up without an overflow.
+        let (mut low, mut high) = (0, 0);
+        let mut add = |value: i64| {
+            let distance = value.unsigned_abs();
+            (low, high) = (low + (distance & HALF), high + (distance >> HALF_BITS));
+        };
+        match column.validity() {
+            None => values.iter().for_each(|value| add(*value)),
+            Some(_) => for_each_valid(column, |row| add(values[row])),
+        }
+        self.reach + (u128::from(high) << HALF_BITS) + u128::from(low)
     }
 
     fn sum(&self, group: u32) -> i128 {

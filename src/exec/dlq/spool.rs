@@ -187,8 +187,6 @@ pub(super) fn failure(error: MergeError) -> Failure {
     let (used, limit, name) = (exceeded.used, exceeded.limit, Spool::CONSUMER);
     let message =
         format!("{name}: node_buffer exceeded budget ({used}/{limit}) [dead letters that wait for their order]");
-    let diagnostic = Diagnostic::error(Code::E310, message);
-    let holders = exceeded.holders.iter().map(|(name, held)| format!("{name} holds {held} bytes"));
-    let diagnostic = holders.fold(diagnostic, Diagnostic::note);
+    let diagnostic = exceeded.facts("a dead letter").fold(Diagnostic::error(Code::E310, message), Diagnostic::note);
     Failure::new(diagnostic.help("raise `memory.limit` (or run with `--memory-limit`)"), 1)
 }

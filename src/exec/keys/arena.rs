@@ -19,6 +19,17 @@ impl Arena {
         (!fits).then(|| (4096usize << self.chunks.len().min(8)).min(CHUNK).max(wanted))
     }
 
+    /// The most that so many more keys take, of so many bytes in all.
+    pub fn growth(&self, count: usize, bytes: usize) -> u64 {
+        let room = self.chunks.last().map_or(0, |last| last.capacity() - last.len());
+        let wanted = bytes + count * LENGTH;
+        if wanted <= room {
+            return 0;
+        }
+        // Each chunk is up to twice as large as the one before.
+        (3 * wanted.max((4096 << self.chunks.len().min(8)).min(CHUNK))) as u64
+    }
+
     /// Adds a key. Gives what [`Self::get`] finds it by.
     pub fn push(&mut self, key: &[u8]) -> u64 {
         if let Some(bytes) = self.needs(key) {

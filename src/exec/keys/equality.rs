@@ -5,6 +5,8 @@
 //! exact. -0.0 is 0.0, decimals count by value, null equals null and differs from the empty text. NaN, lists and maps
 //! have no key.
 
+use std::ops::Range;
+
 use arrow_array::Array;
 
 use crate::exec::batch::{Bitmap, Column};
@@ -72,6 +74,12 @@ impl Keys {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// How many bytes the keys of some rows have together.
+    pub fn bytes(&self, rows: Range<usize>) -> usize {
+        let end = |row: usize| if row == 0 { 0 } else { self.ends[row - 1] };
+        (end(rows.end) - end(rows.start)) as usize
     }
 
     /// The key of a row.

@@ -107,6 +107,17 @@ impl<'p> GroupTable<'p> {
         list - slot_bytes(self.slots.len()) + index as u64
     }
 
+    /// The same with their keys, of so many bytes in all.
+    pub fn growth_with_keys(&self, groups: usize, keys: usize) -> u64 {
+        self.growth(groups) + self.records.growth(groups, keys)
+    }
+
+    /// How many of some rows have a key that no group has, and the bytes of these keys.
+    pub fn unknown(&self, keys: &Keys, hashes: &[u64], rows: Range<usize>) -> (usize, usize) {
+        let unknown = rows.filter(|row| self.find(keys.key(*row), short(hashes[*row])).is_none());
+        unknown.fold((0, 0), |(count, bytes), row| (count + 1, bytes + keys.key(row).len()))
+    }
+
     /// What is held, in bytes.
     pub fn held(&self) -> u64 {
         self.charge.held()

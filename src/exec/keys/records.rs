@@ -54,6 +54,18 @@ impl Records {
         (!fits).then(|| (FIRST << self.chunks.len().min(11)).min(CHUNK).max(wanted))
     }
 
+    /// The most that so many more records take, with keys of so many bytes in all.
+    pub fn growth(&self, count: usize, keys: usize) -> u64 {
+        let room = self.chunks.last().map_or(0, |last| last.capacity() - last.len());
+        let wanted = keys + count * (NUMBER + 1 + NUMBER + STEP);
+        if wanted <= room {
+            return 0;
+        }
+        // Each chunk is up to twice as large as the one before.
+        let next = (FIRST << self.chunks.len().min(11)).min(CHUNK);
+        (3 * wanted.max(next)) as u64
+    }
+
     /// Adds a record; `None` if there are so many that no spot can tell where it is.
     pub fn push(&mut self, number: u32, key: &[u8]) -> Option<Spot> {
         if let Some(bytes) = self.needs(key) {

@@ -2,13 +2,17 @@
 
 mod allocator;
 mod segments;
+mod strings;
 mod working_set;
 
 pub use allocator::{give_back_freed_memory, keep_freed_memory};
 pub use segments::Segments;
+pub use strings::Strings;
 pub use working_set::{block_size, block_size_of, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::plan::explain::layout::size;
 
 /// Owns the memory limit of a run.
 #[derive(Debug)]
@@ -30,12 +34,27 @@ struct Consumer {
 /// A reservation that would pass the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exceeded {
+    /// What was asked for.
+    pub wanted: u64,
     /// What would be in use.
     pub used: u64,
     /// The limit.
     pub limit: u64,
     /// The biggest holders and what they hold, largest first.
     pub holders: Vec<(String, u64)>,
+}
+
+impl Exceeded {
+    /// The same as facts about it: what was asked for, by whom, and who holds what.
+    pub fn facts(&self, who: &str) -> impl Iterator<Item = String> {
+        let (wanted, limit, in_use) = (size(self.wanted), size(self.limit), self.used.saturating_sub(self.wanted));
+        let asked = match in_use {
+            0 => format!("{who} would take {wanted} where the limit is {limit}"),
+            in_use => format!("{who} asked for {wanted} more where {} of {limit} were in use", size(in_use)),
+        };
+        let holders = self.holders.iter().map(|(name, held)| format!("{name} holds {}", size(*held)));
+        std::iter::once(asked).chain(holders)
+    }
 }
 
 impl Arbitrator {
@@ -57,8 +76,13 @@ impl Arbitrator {
                 self.peak.fetch_max(before + bytes, Ordering::Relaxed);
                 Ok(())
             }
-            Err(before) => Err(self.exceeded(before.saturating_add(bytes))),
+            Err(before) => Err(self.exceeded(bytes, before.saturating_add(bytes))),
         }
+    }
+
+    /// Whether so many bytes could be reserved now.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.used.load(Ordering::Relaxed).checked_add(bytes).is_some_and(|used| used <= self.limit)
     }
 
     /// Gives back what a consumer was charged.
@@ -92,7 +116,7 @@ impl Arbitrator {
         self.peak.load(Ordering::Relaxed)
     }
 
-    fn exceeded(&self, used: u64) -> Exceeded {
+    fn exceeded(&self, wanted: u64, used: u64) -> Exceeded {
         let mut holders: Vec<_> = self
             .consumers
             .iter()
@@ -100,7 +124,7 @@ impl Arbitrator {
             .filter(|(_, held)| *held > 0)
             .collect();
         holders.sort_by_key(|(_, held)| std::cmp::Reverse(*held));
-        Exceeded { used, limit: self.limit, holders }
+        Exceeded { wanted, used, limit: self.limit, holders }
     }
 }
 
@@ -128,6 +152,11 @@ impl<'p> Charge<'p> {
     /// Reserves more only if that leaves the footprint of the run below the soft threshold. Tells whether it did.
     pub fn take_below_soft(&mut self, bytes: u64) -> bool {
         self.arbitrator.over_soft(bytes) == 0 && self.take(bytes).is_ok()
+    }
+
+    /// Whether so many more bytes could be reserved now.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.arbitrator.has_room(bytes)
     }
 
     /// Gives some of it back.

@@ -11,7 +11,8 @@ const PIECE_BITS: u32 = 14;
 /// Fewest items that there is room for.
 const FEWEST: usize = 16;
 
-/// The items, by number. The first piece grows by doubling, all others have their full size at once.
+/// The items, by number. The first piece grows by doubling, all others have their full size at once; so what is held depends
+/// on the number of items alone, and not on how many came at a time.
 #[derive(Debug)]
 pub struct Segments<T> {
     pieces: Vec<Vec<T>>,
@@ -44,23 +45,26 @@ impl<T> Segments<T> {
         (self.capacity() * size_of::<T>()) as u64
     }
 
-    /// The most that is held while there is made room for `count` items: the first piece may move.
+    /// The most that is held while there is made room for `count` items, all at once or one after the other: the first piece
+    /// may move.
     pub fn bound(&self, count: usize) -> u64 {
-        let capacity = self.capacity();
-        if count <= capacity {
+        if count <= self.capacity() {
             return self.bytes();
         }
-        let more = match self.first_room(count) {
-            Some(room) => room + (count.div_ceil(PIECE) - 1) * PIECE,
-            None => (count - capacity).div_ceil(PIECE) * PIECE,
+        let first = match self.first_room(count) {
+            // It moves from half the size at last.
+            Some(room) if room > FEWEST => room + room / 2,
+            Some(room) => room,
+            None => PIECE,
         };
-        ((capacity + more) * size_of::<T>()) as u64
+        let others = (count.div_ceil(PIECE) - 1) * PIECE;
+        ((first + others) * size_of::<T>()) as u64
     }
 
     /// The size to which the first piece has to grow for `count` items, if it has to.
     fn first_room(&self, count: usize) -> Option<usize> {
         let capacity = self.pieces.first().map_or(0, Vec::capacity);
-        (capacity < PIECE && count > capacity).then(|| count.max(2 * capacity).clamp(FEWEST, PIECE))
+        (capacity < PIECE && count > capacity).then(|| count.min(PIECE).next_power_of_two().max(FEWEST))
     }
 
     /// Makes room for `count` items in all.
@@ -131,7 +135,7 @@ impl<T> Segments<T> {
     }
 
     /// Some items, in order.
-    pub fn range(&self, numbers: Range<u32>) -> impl Iterator<Item = &T> {
+    pub fn range(&self, numbers: Range<u32>) -> impl Iterator<Item = &T> + Clone {
         numbers.map(|number| self.get(number))
     }
 

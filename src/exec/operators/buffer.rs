@@ -109,11 +109,14 @@ impl Collected {
     }
 }
 
+/// Lets all other buffers put on disk what they can.
+pub(crate) type Others<'a> = &'a mut dyn FnMut() -> Result<(), Failure>;
+
 /// A buffer while it is filled.
 pub(crate) trait Buffer<'p>: Send {
     /// Takes what a block gave; blocks come in order. Charges before it grows. The finisher has made room before, as far
-    /// as buffers could spill; what still has no room goes to disk at once, or is E310.
-    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure>;
+    /// as buffers could spill; what still has no room goes to disk at once. What can't has the `others` spill, or is E310.
+    fn take(&mut self, collected: &mut Collected, others: Others<'_>) -> Result<(), Failure>;
 
     /// The most that state which can't go to disk may grow by when so many more rows come, in bytes.
     fn headroom(&self, rows: usize) -> u64 {
@@ -135,6 +138,11 @@ pub(crate) trait Buffer<'p>: Send {
     /// What is to be said at the end of the run about the rows that came.
     fn warnings(&self) -> Vec<Diagnostic> {
         Vec::new()
+    }
+
+    /// What ending the filling takes that can't go to disk, in bytes.
+    fn sealing(&self) -> u64 {
+        0
     }
 
     /// Ends the filling.
@@ -254,8 +262,8 @@ impl BufferContext<'_> {
             true => "rows made of one block of the input, which can't take more than 2 GiB",
             false => "rows made of one block of the input",
         };
-        let exceeded = Exceeded { used: bytes as u64, limit: most, holders: Vec::new() };
-        (bytes as u64 > most.max(FEW)).then(|| Self::does_not_fit(operator, detail, &exceeded))
+        let exceeded = Exceeded { wanted: bytes as u64, used: bytes as u64, limit: most, holders: Vec::new() };
+        (bytes as u64 > most.max(FEW)).then(|| Self::does_not_fit(operator, detail, &exceeded, "the block"))
     }
 
     /// The failure of a buffer whose spilled rows can't be read back: E310 if the memory limit leaves no room for that.
@@ -276,12 +284,13 @@ impl BufferContext<'_> {
                 (format!("a single buffered row's {bytes}-byte footprint exceeds what is left"), exceeded)
             }
         };
-        Self::does_not_fit(operator, &detail, &exceeded)
+        Self::does_not_fit(operator, &detail, &exceeded, "reading back")
     }
 
-    /// The failure of a buffer that doesn't fit the memory limit: E310, naming what would overrun it.
-    pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded) -> Failure {
-        let Exceeded { used, limit, holders } = exceeded;
+    /// The failure of a buffer that doesn't fit the memory limit: E310, naming what would overrun it, and `who` asked for
+    /// more.
+    pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded, who: &str) -> Failure {
+        let Exceeded { used, limit, .. } = exceeded;
         let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
         let place = match &operator.kind {
             OperatorKind::Park(_) => "the rows of an input wait here until the merge can take them",
@@ -294,9 +303,7 @@ impl BufferContext<'_> {
         if let Some(words) = operator.in_words() {
             diagnostic = diagnostic.note(format!("`{}` is {words}", operator.name));
         }
-        for (name, held) in holders {
-            diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
-        }
+        let diagnostic = exceeded.facts(who).fold(diagnostic, Diagnostic::note);
         let help = "only a higher `memory.limit` (or `--memory-limit`) keeps the result as it is";
         Failure::new(diagnostic.help(help), 1)
     }

@@ -23,7 +23,9 @@ use crate::exec::rest::{Chunk, Codec, Rows, picked};
 use crate::exec::spill::{Disk, Merge, MergeError, Sorter, Spilled};
 use crate::plan::physical::{DistinctOperator, Operator};
 
-use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Full, Portion, Scan, Seal};
+use super::buffer::{
+    Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Full, Others, Portion, Scan, Seal,
+};
 use super::park::Parked;
 use super::read_back::ReadBack;
 
@@ -149,7 +151,7 @@ struct Distinct<'p> {
 }
 
 impl<'p> Buffer<'p> for Distinct<'p> {
-    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected, _: Others<'_>) -> Result<(), Failure> {
         let batches = collected.take_part::<Part>();
         let mut first = Vec::with_capacity(collected.chunk.offsets.len());
         let mut offsets = collected.chunk.offsets.iter();

@@ -206,7 +206,7 @@ impl<'p> Shared<'p> {
         self.fill(id);
         let Filling { buffer, codec, .. } = self.fillings.remove(&id).expect("it was just made");
         // An eighth is plenty for the frames of a merge, but for the smallest limits: frames can't shrink with those.
-        let wanted = (self.arbitrator.limit() / 8).max(32 * self.disk.frame() as u64);
+        let wanted = (self.arbitrator.limit() / 8).max(32 * self.disk.frame() as u64).max(buffer.sealing());
         contained(|| make_room(self.plan, &mut self.fillings, self.arbitrator, wanted))?;
         self.warnings.extend(buffer.warnings());
         Ok((contained(|| buffer.seal(seal))?, codec))

@@ -11,7 +11,7 @@ use crate::exec::rest::{Codec, Place, Rows};
 use crate::exec::spill::Spilled;
 use crate::plan::physical::{Operator, ParkOperator};
 
-use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
+use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Others, Seal};
 use super::read_back::ReadBack;
 
 /// A park's two sides.
@@ -60,7 +60,7 @@ impl Park<'_> {
 }
 
 impl<'p> Buffer<'p> for Park<'p> {
-    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected, _: Others<'_>) -> Result<(), Failure> {
         let bytes = Rows::cost(&collected.packed);
         let mut is_charged = self.charge.take(bytes).is_ok();
         if !is_charged {

@@ -174,9 +174,13 @@ impl<'a, 'p> Finisher<'a, 'p> {
                 let Ends { fillings, arbitrator, .. } = &mut self.ends;
                 let headroom = fillings[&slot.operator].buffer.headroom(collected.chunk.offsets.len());
                 let wanted = collected.packed.len() as u64 + headroom;
-                make_room(self.segments[segment].tree.plan, fillings, arbitrator, wanted)?;
-                let filling = fillings.get_mut(&slot.operator).expect("a buffer of the stage is being filled");
-                filling.buffer.take(collected)?;
+                let plan = self.segments[segment].tree.plan;
+                make_room(plan, fillings, arbitrator, wanted)?;
+                let mut filling = fillings.remove(&slot.operator).expect("a buffer of the stage is being filled");
+                let mut others = || make_room(plan, fillings, arbitrator, arbitrator.limit());
+                let taken = filling.buffer.take(collected, &mut others);
+                fillings.insert(slot.operator, filling);
+                taken?;
                 result.counts[slot.node].busy += clock.lap();
             }
         }

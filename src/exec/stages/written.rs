@@ -70,11 +70,9 @@ impl Bits<'_> {
 
 /// E310 for bits that don't fit, even where all that can go to disk did.
 pub(super) fn does_not_fit(exceeded: &Exceeded) -> Failure {
-    let Exceeded { used, limit, holders } = exceeded;
+    let Exceeded { used, limit, .. } = exceeded;
     let message =
         format!("written_rows: arena exceeded budget ({used}/{limit}) [one bit for each row that is written]");
-    let diagnostic = holders.iter().fold(Diagnostic::error(Code::E310, message), |diagnostic, (name, held)| {
-        diagnostic.note(format!("{name} holds {held} bytes"))
-    });
+    let diagnostic = exceeded.facts("the bits").fold(Diagnostic::error(Code::E310, message), Diagnostic::note);
     Failure::new(diagnostic.help("raise `memory.limit` (or run with `--memory-limit`)"), 1)
 }

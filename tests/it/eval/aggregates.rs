@@ -590,4 +590,34 @@ proptest! {
         // As they print, so that NaN is NaN and zeros have signs.
         prop_assert_eq!(format!("{whole:?}"), format!("{merged:?}"), "{:?} of {:?}", function, kinds);
     }
+
+    /// What is held, and whether there is room for it, doesn't depend on how many rows come at once.
+    #[test]
+    fn rows_take_the_same_however_many_come_at_once(
+        ((function, kinds, result), rows) in example(),
+        repeated in prop_oneof![4 => Just(1_usize), 1 => Just(300)],
+        batch in 2_usize..200,
+    ) {
+        let new = || Accumulator::new(&aggregate(function, &kinds, result.clone()));
+        let rows: Vec<_> = std::iter::repeat_n(rows, repeated).flatten().collect();
+        let (mut one_by_one, mut together) = (new(), new());
+        for part in rows.chunks(batch) {
+            let columns = |rows: &[(u32, Vec<Value>)]| -> Vec<Column> {
+                let values = |arg: usize| rows.iter().map(|(_, values)| values[arg].clone()).collect::<Vec<_>>();
+                (0..kinds.len()).map(|arg| Column::from_values(&kinds[arg], &values(arg))).collect()
+            };
+            let args = columns(part);
+            let bound = together.bound(3, &args);
+            for row in part {
+                let args = columns(std::slice::from_ref(row));
+                let needed = one_by_one.bound(3, &args);
+                prop_assert!(needed <= bound, "{function:?} needs {needed} for a row, and {bound} for all of them");
+                one_by_one.update(&[row.0], 3, &args);
+                prop_assert!(one_by_one.bytes() <= needed, "{function:?}");
+            }
+            let groups: Vec<u32> = part.iter().map(|(group, _)| *group).collect();
+            together.update(&groups, 3, &args);
+            prop_assert_eq!(together.bytes(), one_by_one.bytes(), "{:?}", function);
+        }
+    }
 }

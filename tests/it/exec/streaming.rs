@@ -97,8 +97,8 @@ fn a_group_has_room_where_others_can_spill() {
     let groups = [("a", 400), ("b", 400), ("c", 400)];
     let sorted = "  - { type: sink, name: all, input: rows, config: { type: csv, path: all.csv, sort_order: [n] } }\n";
     let mut lab = lab(&groups);
-    // A group takes some 40 KB, the rows that are sorted up to 50 KB.
-    lab.memory_limit = Some(64 << 10);
+    // A group takes some 36 KB, the rows that are sorted up to 50 KB.
+    lab.memory_limit = Some(52 << 10);
     let report = lab.run(&format!("{PIPELINE}{sorted}")).expect("it completes");
     assert_eq!(lab.read("out.csv"), expected(&groups));
     let of = |name: &str| report.consumers.iter().find(|consumer| consumer.name == name).expect("it is there");

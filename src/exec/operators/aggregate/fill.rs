@@ -3,17 +3,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::analysis::hir::Aggregate;
+use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::keys::equality;
-use crate::exec::memory::{Arbitrator, Exceeded, give_back_freed_memory};
+use crate::exec::memory::{Arbitrator, give_back_freed_memory};
 use crate::exec::spill::{Disk, Spilled};
 use crate::plan::physical::{AggregateOperator, Operator};
 
-use super::super::buffer::{Buffer, BufferContext, Collected, Full, Seal};
+use super::super::buffer::{Buffer, BufferContext, Collected, Full, Others, Seal};
 use super::super::group_name::group_name;
+use super::super::grouped::Pieces;
 use super::super::read_back::ReadBack;
 use super::collect::{Part, Piece};
-use super::held::Held;
+use super::held::{Held, NoRoom};
 use super::layout::GroupLayout;
 use super::parts::{Loading, Parts};
 
@@ -49,8 +52,8 @@ impl<'p> Groups<'p> {
 }
 
 impl<'p> Buffer<'p> for Groups<'p> {
-    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
-        collected.take_part::<Part>().iter().try_for_each(|piece| self.admit(piece, 0..piece.rows))
+    fn take(&mut self, collected: &mut Collected, others: Others<'_>) -> Result<(), Failure> {
+        collected.take_part::<Part>().iter().try_for_each(|piece| self.admit(piece, others))
     }
 
     fn spillable(&self) -> u64 {
@@ -64,7 +67,7 @@ impl<'p> Buffer<'p> for Groups<'p> {
     fn seal(mut self: Box<Self>, Seal { most_resident, .. }: Seal) -> Result<Full<'p>, Failure> {
         if self.spec.aggregation.key == 0 && self.held.is_empty() && self.parts.is_empty() {
             let begun = self.held.begin_whole(&self.layout);
-            begun.map_err(|exceeded| does_not_fit(self.spec, self.operator, &[], &exceeded))?;
+            begun.map_err(|exceeded| does_not_fit(self.spec, self.operator, &[], &exceeded.into()))?;
         }
         if !self.parts.is_empty() {
             self.spill_all()?;
@@ -79,24 +82,31 @@ impl<'p> Buffer<'p> for Groups<'p> {
 }
 
 impl<'p> Groups<'p> {
-    /// Adds rows, of which there may be too many to be added at once.
-    fn admit(&mut self, piece: &Piece, rows: Range<usize>) -> Result<(), Failure> {
-        let mut waiting = vec![rows];
-        while let Some(rows) = waiting.pop() {
-            let admitted = self.held.admit(&self.layout, piece, rows.clone());
-            let Err(exceeded) = admitted else { continue };
-            if !self.held.is_empty() {
-                self.spill_all()?;
-                waiting.push(rows);
-            } else if rows.len() > 1 {
-                self.held.clear(&self.spec.aggregation);
-                let middle = rows.start + rows.len() / 2;
-                waiting.extend([middle..rows.end, rows.start..middle]);
-            } else {
-                return Err(does_not_fit(self.spec, self.operator, piece.keys.key(rows.start), &exceeded));
-            }
+    /// Adds the rows of a piece.
+    fn admit(&mut self, piece: &Piece, others: Others<'_>) -> Result<(), Failure> {
+        let mut pieces = Pieces::of(piece.rows);
+        while let Some(rows) = pieces.next(|rows| self.held.fits(&self.layout, piece, rows)) {
+            self.admit_rows(piece, rows, others)?;
         }
         Ok(())
+    }
+
+    /// Adds some rows, for which all groups go to disk if there is no room, and then what others hold.
+    fn admit_rows(&mut self, piece: &Piece, rows: Range<usize>, others: Others<'_>) -> Result<(), Failure> {
+        if self.held.admit(&self.layout, piece, rows.clone()).is_ok() {
+            return Ok(());
+        }
+        if !self.held.is_empty() {
+            self.spill_all()?;
+            if self.held.admit(&self.layout, piece, rows.clone()).is_ok() {
+                return Ok(());
+            }
+        }
+        self.held.clear(&self.spec.aggregation);
+        others()?;
+        let key = rows.start;
+        let admitted = self.held.admit(&self.layout, piece, rows);
+        admitted.map_err(|no_room| does_not_fit(self.spec, self.operator, piece.keys.key(key), &no_room))
     }
 
     /// Puts all groups on disk, and forgets them.
@@ -132,10 +142,18 @@ impl<'p> Groups<'p> {
 }
 
 /// E310 for a group whose state alone is too much.
-pub(super) fn does_not_fit(spec: &AggregateOperator, operator: &Operator, key: &[u8], exceeded: &Exceeded) -> Failure {
+pub(super) fn does_not_fit(spec: &AggregateOperator, operator: &Operator, key: &[u8], no_room: &NoRoom) -> Failure {
+    let NoRoom { exceeded, aggregate } = no_room;
     let aggregation = &spec.aggregation;
     let columns = aggregation.grouped.columns[..aggregation.key].iter().map(|column| column.name.as_str());
     let group = group_name(columns, equality::values(key));
     let detail = format!("the state of one group [{group}] does not fit");
-    BufferContext::does_not_fit(operator, &detail, exceeded)
+    let Some(Aggregate { function, span, .. }) = aggregate.map(|position| &aggregation.aggregates[position]) else {
+        return BufferContext::does_not_fit(operator, &detail, exceeded, "its key");
+    };
+    let who = format!("`{}`", function.name());
+    let mut failure = BufferContext::does_not_fit(operator, &detail, exceeded, &who);
+    let label = |diagnostic: Diagnostic| diagnostic.label(*span, "there is no room for what this takes");
+    failure.diagnostic = failure.diagnostic.map(|diagnostic| Box::new(label(*diagnostic)));
+    failure
 }

@@ -35,6 +35,21 @@ pub(crate) struct Held<'p> {
     groups: Vec<u32>,
 }
 
+/// There is no memory for groups.
+#[derive(Debug)]
+pub(super) struct NoRoom {
+    /// What there is.
+    pub exceeded: Exceeded,
+    /// The aggregate whose states asked for most; none where it was keys.
+    pub aggregate: Option<usize>,
+}
+
+impl From<Exceeded> for NoRoom {
+    fn from(exceeded: Exceeded) -> Self {
+        Self { exceeded, aggregate: None }
+    }
+}
+
 impl<'p> Held<'p> {
     /// No groups, charged to a consumer.
     pub fn new(aggregation: &Aggregation, arbitrator: &'p Arbitrator, consumer: usize) -> Self {
@@ -132,7 +147,7 @@ impl<'p> Held<'p> {
 
     /// Adds a record: to the group with its key, behind what that has, or as a new group. If there is no room, all groups
     /// have to be forgotten before more is added.
-    pub(super) fn admit_record(&mut self, layout: &GroupLayout, record: &[u8]) -> Result<(), Exceeded> {
+    pub(super) fn admit_record(&mut self, layout: &GroupLayout, record: &[u8]) -> Result<(), NoRoom> {
         let Record { key, seen, first_row, firsts, mut states } = layout.read(record);
         let group = self.table.admit_one(key, self.hasher.hash_one(key))?;
         let count = self.table.len();
@@ -142,23 +157,16 @@ impl<'p> Held<'p> {
             self.note_first(layout, group, first_row, firsts)?;
         }
         let mut parts = states;
-        let parts = self.accumulators.iter().map(|accumulator| {
+        let bounds = self.accumulators.iter().map(|accumulator| {
             let part = varint::take_part(&mut parts);
             (accumulator.bytes(), accumulator.merge_bound(count, part))
         });
-        let (before, bound) = parts.fold((0, 0), |(before, bound), (held, most)| (before + held, bound + most));
-        // All at once: if there is not enough for one of them, none must have changed.
-        if bound > before {
-            self.charge.take(bound - before)?;
-        }
+        let reserved = reserve_states(&mut self.charge, bounds)?;
         for accumulator in &mut self.accumulators {
             accumulator.grow(count);
             accumulator.merge(group, &mut varint::take_part(&mut states));
         }
-        if bound > before {
-            let after: u64 = self.accumulators.iter().map(Accumulator::bytes).sum();
-            self.charge.give_back(bound.saturating_sub(after));
-        }
+        self.give_back_unused(reserved);
         self.count = count as u32;
         Ok(())
     }
@@ -197,11 +205,32 @@ impl<'p> Held<'p> {
         self.table.complete();
     }
 
-    /// Adds some rows of a piece, all or none of them. If it fails all groups have to be drained or cleared before more
-    /// is added.
-    pub(super) fn admit(&mut self, layout: &GroupLayout, piece: &Piece, rows: Range<usize>) -> Result<(), Exceeded> {
+    /// Whether some rows of a piece are sure to fit.
+    pub(super) fn fits(&self, layout: &GroupLayout, piece: &Piece, rows: &Range<usize>) -> bool {
+        let firsts = if layout.has_firsts() { piece.firsts_bytes(rows) } else { 0 };
+        let arguments = picked(&piece.arguments, piece.rows, rows);
+        let fits = |groups: usize, bytes: usize| {
+            let count = self.table.len() + groups;
+            let states = self.accumulators.iter().zip(arguments.iter());
+            let states: u64 =
+                states.map(|(accumulator, args)| accumulator.bound(count, args) - accumulator.bytes()).sum();
+            let lists = [(&self.first_rows, layout.names_rows), (&self.first_places, layout.has_firsts())];
+            let lists = lists.into_iter().filter(|(_, is_kept)| *is_kept);
+            let lists: u64 = lists.map(|(list, _)| list.bound(count) - list.bytes()).sum();
+            let firsts = if layout.has_firsts() { self.firsts.growth(groups, firsts) } else { 0 };
+            self.charge.has_room(self.table.growth_with_keys(groups, bytes) + states + lists + firsts)
+        };
+        if fits(rows.len(), piece.keys.bytes(rows.clone())) {
+            return true;
+        }
+        let (groups, bytes) = self.table.unknown(&piece.keys, &piece.hashes, rows.clone());
+        fits(groups, bytes)
+    }
+
+    /// Adds some rows of a piece. If it fails all groups have to be drained or cleared before more is added.
+    pub(super) fn admit(&mut self, layout: &GroupLayout, piece: &Piece, rows: Range<usize>) -> Result<(), NoRoom> {
         self.number(layout, piece, rows.clone())?;
-        self.add(piece, rows)?;
+        self.add(piece, &rows)?;
         self.count = self.table.len() as u32;
         Ok(())
     }
@@ -229,20 +258,35 @@ impl<'p> Held<'p> {
     }
 
     /// Adds to the states of the groups that the rows were found to have.
-    fn add(&mut self, piece: &Piece, rows: Range<usize>) -> Result<(), Exceeded> {
-        let (count, arguments) = (self.table.len(), piece.arguments(rows));
-        let pairs = || self.accumulators.iter().zip(arguments.iter());
-        let before: u64 = pairs().map(|(accumulator, _)| accumulator.bytes()).sum();
-        let bound: u64 = pairs().map(|(accumulator, args)| accumulator.bound(count, args)).sum();
-        // All at once: if there is not enough for one of them, none must have changed.
-        self.charge.take(bound - before)?;
+    fn add(&mut self, piece: &Piece, rows: &Range<usize>) -> Result<(), NoRoom> {
+        let (count, arguments) = (self.table.len(), picked(&piece.arguments, piece.rows, rows));
+        let pairs = self.accumulators.iter().zip(arguments.iter());
+        let bounds = pairs.map(|(accumulator, args)| (accumulator.bytes(), accumulator.bound(count, args)));
+        let reserved = reserve_states(&mut self.charge, bounds)?;
         for (accumulator, args) in self.accumulators.iter_mut().zip(arguments.iter()) {
             accumulator.update(&self.groups, count, args);
         }
-        let after: u64 = self.accumulators.iter().map(Accumulator::bytes).sum();
-        self.charge.give_back(bound.saturating_sub(after));
+        self.give_back_unused(reserved);
         Ok(())
     }
+
+    /// Gives back what was reserved for states but isn't held now.
+    fn give_back_unused(&mut self, reserved: u64) {
+        let after: u64 = self.accumulators.iter().map(Accumulator::bytes).sum();
+        self.charge.give_back(reserved.saturating_sub(after));
+    }
+}
+
+/// Reserves what states take at most, given what each aggregate holds and what it may hold then: all at once, since if
+/// there is not enough for one of them, none must have changed. Gives what they may hold together.
+fn reserve_states(charge: &mut Charge<'_>, states: impl Iterator<Item = (u64, u64)>) -> Result<u64, NoRoom> {
+    let (mut held, mut bound, mut largest) = (0, 0, (0, None));
+    for (aggregate, (before, most)) in states.enumerate() {
+        (held, bound) = (held + before, bound + most);
+        largest = largest.max((most.saturating_sub(before), Some(aggregate)));
+    }
+    let taken = charge.take(bound.saturating_sub(held));
+    taken.map(|()| bound).map_err(|exceeded| NoRoom { exceeded, aggregate: largest.1 })
 }
 
 /// What a list has for some groups; nothing if it isn't kept.
@@ -265,12 +309,21 @@ fn grow(list: &mut Segments<u64>, count: usize, charge: &mut Charge<'_>) -> Resu
 }
 
 impl Piece {
-    /// For each aggregate, its arguments in some rows.
-    fn arguments(&self, rows: Range<usize>) -> Cow<'_, [Vec<Column>]> {
-        if rows.len() == self.rows {
-            return Cow::Borrowed(&self.arguments);
-        }
-        let rows: Vec<u32> = rows.map(|row| row as u32).collect();
-        self.arguments.iter().map(|args| args.iter().map(|column| column.take(&rows)).collect()).collect()
+    /// The bytes of what the keys of some rows don't tell.
+    fn firsts_bytes(&self, rows: &Range<usize>) -> usize {
+        rows.clone().map(|row| self.firsts.row(row).len()).sum()
     }
+}
+
+/// For each aggregate, its arguments in some of `all` rows.
+pub(in crate::exec::operators) fn picked<'a>(
+    arguments: &'a [Vec<Column>],
+    all: usize,
+    rows: &Range<usize>,
+) -> Cow<'a, [Vec<Column>]> {
+    if rows.len() == all {
+        return Cow::Borrowed(arguments);
+    }
+    let rows: Vec<u32> = rows.clone().map(|row| row as u32).collect();
+    arguments.iter().map(|args| args.iter().map(|column| column.take(&rows)).collect()).collect()
 }

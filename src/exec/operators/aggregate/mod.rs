@@ -20,6 +20,7 @@ mod stretch;
 
 pub(crate) use finish::{Finish, FinishedGroups, GroupsOf};
 pub(crate) use held::Held;
+pub(super) use held::picked;
 pub(crate) use stream::{Ended, MakeRoom, Stream, Whole};
 pub(crate) use stretch::Stretch;
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::exec::Failure;
-use crate::exec::memory::{Arbitrator, Charge, Exceeded, give_back_freed_memory};
+use crate::exec::memory::{Arbitrator, Charge, give_back_freed_memory};
 use crate::exec::spill::{Disk, RunWriter, Spilled};
 use crate::plan::physical::{AggregateOperator, Operator};
 
@@ -112,10 +112,10 @@ impl<'p> Loading<'p> {
         let mut records =
             part.merge(self.charge()).map_err(|error| BufferContext::not_read_back(self.operator, error))?;
         while let Some((_, record)) = records.next()? {
-            while let Err(exceeded) = held.admit_record(&self.layout, record) {
+            while let Err(no_room) = held.admit_record(&self.layout, record) {
                 let key = GroupLayout::key_of(record);
                 if self.is_hopeless(held, level, key) {
-                    return Err(self.does_not_fit(key, &exceeded));
+                    return Err(does_not_fit(self.spec, self.operator, key, &no_room));
                 }
                 let divided = divided.get_or_insert_with(|| Parts::new(self.disk, self.consumer, level + 1));
                 divided.add(held, &self.layout, 0)?;
@@ -147,9 +147,5 @@ impl<'p> Loading<'p> {
 
     fn charge(&self) -> Charge<'p> {
         Charge::new(self.arbitrator, self.consumer)
-    }
-
-    fn does_not_fit(&self, key: &[u8], exceeded: &Exceeded) -> Failure {
-        does_not_fit(self.spec, self.operator, key, exceeded)
     }
 }

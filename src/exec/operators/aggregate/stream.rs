@@ -26,6 +26,7 @@ use super::super::relay::Relay;
 use super::collect::RowProgram;
 use super::fill::does_not_fit;
 use super::finish::{Finish, GroupsOf};
+use super::held::NoRoom;
 use super::layout::GroupLayout;
 use super::stretch::Stretch;
 
@@ -210,7 +211,7 @@ impl<'p> Stream<'p> {
     fn open_last(&self, own: &Stretch, make_room: MakeRoom<'_>) -> Result<Open<'p>, Failure> {
         let (group, last) = (Stretch::new(&self.spec.aggregation), own.len() as u32 - 1);
         let mut open = Open { group, charge: Charge::new(self.arbitrator, self.spec.group_consumer) };
-        self.reserve(&mut open.charge, own.name_bytes(last), make_room, own.key(last))?;
+        self.reserve(&mut open.charge, own.name_bytes(last), make_room, (own.key(last), None))?;
         open.group.begin_as(own, last);
         self.append(&mut open, own, last, make_room)?;
         Ok(open)
@@ -225,9 +226,9 @@ impl<'p> Stream<'p> {
         make_room: MakeRoom<'_>,
     ) -> Result<(), Failure> {
         let key = own.key(number);
-        group.append(own, number, |bytes| self.reserve(charge, bytes, make_room, key))?;
+        group.append(own, number, |aggregate, bytes| self.reserve(charge, bytes, make_room, (key, Some(aggregate))))?;
         match group.bytes().checked_sub(charge.held()) {
-            Some(more) => self.reserve(charge, more, make_room, key),
+            Some(more) => self.reserve(charge, more, make_room, (key, group.largest())),
             None => {
                 charge.give_back(charge.held() - group.bytes());
                 Ok(())
@@ -235,13 +236,20 @@ impl<'p> Stream<'p> {
         }
     }
 
-    /// Reserves memory for the group with this key.
-    fn reserve(&self, charge: &mut Charge<'p>, bytes: u64, make_room: MakeRoom<'_>, key: &[u8]) -> Result<(), Failure> {
+    /// Reserves memory for the group with this key, as an aggregate asks for it.
+    fn reserve(
+        &self,
+        charge: &mut Charge<'p>,
+        bytes: u64,
+        make_room: MakeRoom<'_>,
+        (key, aggregate): (&[u8], Option<usize>),
+    ) -> Result<(), Failure> {
         if charge.take(bytes).is_ok() {
             return Ok(());
         }
         make_room(bytes)?;
-        charge.take(bytes).map_err(|exceeded| does_not_fit(self.spec, self.operator, key, &exceeded))
+        let taken = charge.take(bytes).map_err(|exceeded| NoRoom { exceeded, aggregate });
+        taken.map_err(|no_room| does_not_fit(self.spec, self.operator, key, &no_room))
     }
 
     /// Lets the blocks behind a block go on, whatever became of it.

@@ -124,19 +124,24 @@ impl Stretch {
         (self.keys.bytes.len() + self.firsts.bytes.len()) as u64 + states.sum::<u64>()
     }
 
+    /// The aggregate that holds most.
+    pub(super) fn largest(&self) -> Option<usize> {
+        (0..self.accumulators.len()).max_by_key(|aggregate| self.accumulators[*aggregate].bytes())
+    }
+
     /// Adds the rows of a group of `other` to the one group that this is. `reserve` is asked for the most that an
-    /// aggregate takes for that, before it does.
+    /// aggregate, given by its position, takes for that, before it does.
     pub(super) fn append<E>(
         &mut self,
         other: &Stretch,
         group: u32,
-        mut reserve: impl FnMut(u64) -> Result<(), E>,
+        mut reserve: impl FnMut(usize, u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut state = Vec::new();
-        for (to, from) in self.accumulators.iter_mut().zip(&other.accumulators) {
+        for (aggregate, (to, from)) in self.accumulators.iter_mut().zip(&other.accumulators).enumerate() {
             state.clear();
             from.encode(group, &mut state);
-            reserve(to.merge_bound(1, &state).saturating_sub(to.bytes()))?;
+            reserve(aggregate, to.merge_bound(1, &state).saturating_sub(to.bytes()))?;
             to.merge(0, &mut state.as_slice());
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! What workers do: rows to rest, keys and their hashes, arguments.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -11,6 +13,7 @@ use crate::exec::keys::{KeyHasher, Keys, NoKey, OrderKeys};
 use crate::exec::rest::Codec;
 use crate::plan::physical::{CullOperator, Operator};
 
+use super::super::aggregate::picked;
 use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
 use super::super::grouped::GroupNames;
 use super::super::lost::Cause;
@@ -44,6 +47,13 @@ pub(super) struct Decisive {
     pub order: Option<OrderKeys>,
     /// The rows that an aggregate can't take, where that only costs their groups.
     pub failures: Vec<(usize, Cause)>,
+}
+
+impl Decisive {
+    /// For each aggregate, its arguments in some rows.
+    pub fn arguments(&self, rows: &Range<usize>) -> Cow<'_, [Vec<Column>]> {
+        picked(&self.arguments, self.hashes.len(), rows)
+    }
 }
 
 impl<'p> CullCollector<'p> {

@@ -10,8 +10,9 @@ use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions};
 use crate::exec::dlq::LetterRow;
 use crate::exec::fault::FaultKind;
 use crate::exec::keys::OrderKeys;
+use crate::exec::memory::{Segments, Strings};
 
-use super::super::grouped::{GroupOrder, Refused};
+use super::super::grouped::{GroupOrder, Grown, Refused};
 use super::super::lost::Cause;
 use super::fill::Culling;
 use super::stage;
@@ -27,31 +28,37 @@ const AT_ONCE: usize = 1 << 16;
 /// The rows that aggregates have seen, by group, and what orders them there.
 #[derive(Default)]
 pub(super) struct Ordered {
-    groups: Vec<Box<[u32]>>,
-    keys: Vec<OrderKeys>,
+    groups: Segments<u32>,
+    keys: Strings,
 }
 
 impl Ordered {
-    /// What adding rows takes, in bytes.
-    pub fn cost(groups: &[u32], keys: &OrderKeys) -> u64 {
-        // The lists move to twice the room when they are full.
-        let lists = 3 * (size_of::<Box<[u32]>>() + size_of::<OrderKeys>());
-        (lists + size_of_val(groups)) as u64 + keys.cost()
+    /// The most that adding some rows of a batch takes, in bytes.
+    pub fn growth(&self, keys: &OrderKeys, rows: &Range<usize>) -> u64 {
+        let bytes = rows.clone().map(|row| keys.key(row).len()).sum();
+        self.groups.bound(self.groups.len() + rows.len()) + self.keys.bound(rows.len(), bytes) - self.bytes()
     }
 
-    /// Adds rows in the order the aggregates see them.
-    pub fn add(&mut self, groups: &[u32], keys: &OrderKeys) {
-        self.groups.push(groups.into());
-        self.keys.push(keys.clone());
+    /// What is held, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.groups.bytes() + self.keys.bytes()
+    }
+
+    /// Adds some rows of a batch, with their groups, in the order the aggregates see them.
+    pub fn add(&mut self, groups: &[u32], keys: &OrderKeys, rows: Range<usize>) {
+        groups.iter().for_each(|group| self.groups.push(*group));
+        rows.for_each(|row| {
+            self.keys.push(|bytes| bytes.extend_from_slice(keys.key(row)));
+        });
     }
 
     fn rows(&self) -> u64 {
-        self.groups.iter().map(|groups| groups.len() as u64).sum()
+        self.groups.len() as u64
     }
 
     fn order(&self, count: usize) -> GroupOrder {
-        let keys: Vec<&[u8]> = self.keys.iter().flat_map(OrderKeys::iter).collect();
-        GroupOrder::new(self.groups.iter().flat_map(|groups| groups.iter().copied()), &keys, count)
+        let keys: Vec<&[u8]> = self.keys.iter().collect();
+        GroupOrder::new(self.groups.range(0..self.groups.len() as u32).copied(), &keys, count)
     }
 }
 
@@ -80,13 +87,21 @@ pub(super) struct GroupFailure {
 }
 
 impl Culling<'_> {
+    /// What deciding takes at once, in bytes.
+    pub fn deciding(&self) -> u64 {
+        let count = self.store.table.len();
+        let order = self.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
+        let lists: u64 = self.accumulators.iter().map(Accumulator::finish_bound).sum();
+        order + lists + count as u64
+    }
+
     /// The port of each group.
     pub fn decide(&mut self) -> Result<Vec<u8>, Undecided> {
         let count = self.store.table.len();
         let order = self.order(count)?;
-        self.store.reserve(&mut self.decisions, count as u64)?;
+        self.reserve(count as u64)?;
         let lists: u64 = self.accumulators.iter().map(Accumulator::finish_bound).sum();
-        self.store.reserve(&mut self.decisions, lists)?;
+        self.reserve(lists)?;
         let mut ports = Vec::with_capacity(count);
         for start in (0..count).step_by(AT_ONCE) {
             let groups = start as u32..count.min(start + AT_ONCE) as u32;
@@ -109,12 +124,11 @@ impl Culling<'_> {
 
     /// The rows by group, in the order that is asked for, if an aggregate shows that.
     fn order(&mut self, count: usize) -> Result<Option<GroupOrder>, Refused> {
-        let Some(ordered) = &self.ordered else { return Ok(None) };
-        let bytes = GroupOrder::most_bytes(ordered.rows(), count);
-        self.store.reserve(&mut self.decisions, bytes)?;
-        let order = ordered.order(count);
-        self.decisions.give_back(bytes - order.cost());
-        Ok(Some(order))
+        let bytes = self.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
+        self.reserve(bytes)?;
+        let order = self.ordered.as_ref().map(|ordered| ordered.order(count));
+        self.decisions.give_back(bytes - order.as_ref().map_or(0, GroupOrder::cost));
+        Ok(order)
     }
 
     /// Which of some groups a rule removes, and those that can't be decided on.
@@ -154,13 +168,18 @@ impl Culling<'_> {
         let stage = stage(self.operator.node(), &rule);
         let cause = Cause { stage, kind: FaultKind::GroupFailed, field: None, value, message, row: 0 };
         let cause = self.names.in_group(self.store.table.key(group), cause);
-        self.failed.add(&mut self.store, group, LetterRow::NONE, &cause)
+        self.failed.add(&mut self.store, group, LetterRow::NONE, &cause, &mut || Ok(()))
+    }
+
+    /// Reserves memory for what is done once all rows are in. Others have made room by then.
+    fn reserve(&mut self, bytes: u64) -> Result<(), Refused> {
+        self.store.reserve(&mut self.decisions, bytes, Grown::Decisions, &mut || Ok(()))
     }
 
     /// The failure that ends the run.
     pub fn undecided(self, undecided: Undecided) -> Failure {
         let (group, failure) = match undecided {
-            Undecided::Refused(refused) => return refused.failure(&self.names),
+            Undecided::Refused(refused) => return refused.failure(&self.names, self.store.table.len()),
             Undecided::Group(group, failure) => (group, failure),
         };
         let (name, shown) = (self.operator.node(), self.names.name(self.store.table.key(group)));

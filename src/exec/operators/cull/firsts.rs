@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::exec::batch::Column;
+use crate::exec::memory::Segments;
 use crate::exec::value::Value;
 use crate::plan::physical::CullOperator;
 
@@ -10,31 +11,28 @@ use crate::plan::physical::CullOperator;
 pub(super) struct Firsts {
     /// Positions among the partition columns.
     positions: Vec<usize>,
-    values: Vec<Vec<Value>>,
+    values: Vec<Segments<Value>>,
 }
 
 impl Firsts {
     /// Nothing yet for these partition columns.
     pub fn new(positions: Vec<usize>) -> Self {
-        Self { values: positions.iter().map(|_| Vec::new()).collect(), positions }
+        Self { values: positions.iter().map(|_| Segments::default()).collect(), positions }
     }
 
-    /// What adding the groups of a batch from number `before` on takes at most, in bytes.
-    pub fn cost(&self, columns: &[Column], groups: &[u32], before: usize) -> u64 {
-        let fresh = || new_groups(groups, before);
-        let text = |column: &Column| match column {
-            Column::String(a) => fresh().map(|row| a.value(row).len() as u64).sum(),
-            _ => 0,
-        };
-        // Values move to twice the room when they fill it.
-        columns.iter().map(|column| 3 * (fresh().count() * size_of::<Value>()) as u64 + text(column)).sum()
+    /// What the values of so many more groups take at most, but for texts, in bytes.
+    pub fn growth(&self, groups: usize) -> u64 {
+        self.values.iter().map(|values| values.bound(values.len() + groups) - values.bytes()).sum()
     }
 
-    /// Adds the groups of a batch from number `before` on.
-    pub fn add(&mut self, columns: &[Column], groups: &[u32], before: usize) {
-        for (values, column) in self.values.iter_mut().zip(columns) {
-            values.extend(new_groups(groups, before).map(|row| column.value(row)));
-        }
+    /// What is held but for texts, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.values.iter().map(Segments::bytes).sum()
+    }
+
+    /// Adds the values of a row that begins a group.
+    pub fn add(&mut self, columns: &[Column], row: usize) {
+        self.values.iter_mut().zip(columns).for_each(|(values, column)| values.push(column.value(row)));
     }
 
     /// The partition columns of some groups; those that no rule reads are absent.
@@ -42,19 +40,18 @@ impl Firsts {
         let mut columns: Vec<Option<Column>> = spec.cull.partition_by.iter().map(|_| None).collect();
         for (position, values) in self.positions.iter().zip(&self.values) {
             let column = &spec.schema.columns[spec.cull.partition_by[*position]];
-            let values = &values[groups.start as usize..groups.end as usize];
-            columns[*position] = Some(Column::from_values(&column.ty.kind, values));
+            let values: Vec<Value> = values.range(groups.clone()).cloned().collect();
+            columns[*position] = Some(Column::from_values(&column.ty.kind, &values));
         }
         columns
     }
 }
 
-/// The rows that begin a group, from group `before` on.
-fn new_groups(groups: &[u32], before: usize) -> impl Iterator<Item = usize> + '_ {
-    let mut next = before as u32;
-    groups.iter().enumerate().filter_map(move |(row, group)| {
-        let is_first = *group == next;
-        next += u32::from(is_first);
-        is_first.then_some(row)
-    })
+/// The bytes of the texts that some rows have in some columns.
+pub(super) fn text_bytes(columns: &[Column], rows: impl Iterator<Item = usize> + Clone) -> u64 {
+    let of_column = |column: &Column| match column {
+        Column::String(a) => rows.clone().map(|row| a.value(row).len() as u64).sum(),
+        _ => 0,
+    };
+    columns.iter().map(of_column).sum()
 }

@@ -14,6 +14,7 @@ mod marks;
 mod names;
 mod order;
 mod outcome;
+mod pieces;
 mod scan;
 mod store;
 
@@ -21,7 +22,8 @@ pub(super) use marks::Mark;
 pub(super) use names::GroupNames;
 pub(super) use order::GroupOrder;
 pub(super) use outcome::{FailedGroups, Outcome};
-pub(super) use store::{Refused, Store};
+pub(super) use pieces::Pieces;
+pub(super) use store::{Grown, Refused, Store};
 
 use super::buffer::{BufferContext, Full, Seal};
 use crate::exec::Failure;

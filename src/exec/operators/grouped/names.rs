@@ -6,9 +6,11 @@ use crate::exec::Failure;
 use crate::exec::keys::equality;
 use crate::exec::memory::Exceeded;
 use crate::exec::operators::lost::Cause;
+use crate::plan::explain::layout::size;
 use crate::plan::physical::Operator;
 
 use super::super::group_name::group_name;
+use super::store::Grown;
 
 /// How the groups of an operator are called.
 pub(in crate::exec::operators) struct GroupNames<'p> {
@@ -56,21 +58,44 @@ impl<'p> GroupNames<'p> {
             "one {kind} correlation group [{group}] does not fit; the reported use is that group's reload footprint alone"
         );
         let diagnostic = self.exceeded(&detail, used, limit, "one group of it is more than all of the memory");
+        let diagnostic = diagnostic.note(format!("the group takes {} where the limit is {}", size(used), size(limit)));
         let help = "raise `memory.limit` clear of that figure, which is a floor: other state of the run is in memory, \
                     too; another `partition_by` or fewer columns give another result";
         Failure::new(diagnostic.help(help), 1)
     }
 
-    /// E310 for what is kept for each group.
-    pub fn too_many(&self, exceeded: &Exceeded) -> Failure {
-        let Exceeded { used, limit, holders } = exceeded;
-        let mut diagnostic = self.exceeded(self.state, *used, *limit, "holds a little for each of its groups");
-        for (name, held) in holders {
-            diagnostic = diagnostic.note(format!("{name} holds {held} bytes"));
+    /// E310 for what is kept for each of so many groups, of which this had no room.
+    pub fn too_many(&self, exceeded: &Exceeded, grown: Grown, groups: usize) -> Failure {
+        let Exceeded { used, limit, .. } = exceeded;
+        let count = if groups == 1 { "its one group".to_owned() } else { format!("each of its {groups} groups") };
+        let mut diagnostic = self.exceeded(self.state, *used, *limit, &format!("keeps something for {count}"));
+        let who = match grown {
+            Grown::Keys => "the keys of groups",
+            Grown::Aggregate { name, span, .. } => {
+                diagnostic = diagnostic.label(span, "there is no room for what this takes");
+                &format!("`{name}`")
+            }
+            Grown::Order => "what orders the rows of a list",
+            Grown::Decisions => "deciding on the groups",
+            Grown::Failures => "the reasons why groups failed",
+        };
+        diagnostic = exceeded.facts(who).fold(diagnostic, Diagnostic::note);
+        Failure::new(diagnostic.help(Self::room_for_groups(grown, groups)), 1)
+    }
+
+    fn room_for_groups(grown: Grown, groups: usize) -> String {
+        /// So many that what is kept for each adds up.
+        const MANY: usize = 1000;
+        let raise = "raise `memory.limit` (or `--memory-limit`): what is kept for each group can't go to disk";
+        match grown {
+            Grown::Aggregate { name, keeps_all: true, .. } => {
+                format!("{raise}; `{name}` keeps every value, others of its kind, such as `count` and `max`, only one")
+            }
+            _ if groups >= MANY => {
+                format!("{raise}; a coarser `partition_by` has fewer groups but gives another result")
+            }
+            _ => raise.to_owned(),
         }
-        let help = "raise `memory.limit` (or `--memory-limit`): what is kept for each group can't go to disk; a coarser \
-                    `partition_by` has fewer groups but gives another result";
-        Failure::new(diagnostic.help(help), 1)
     }
 
     fn exceeded(&self, detail: &str, used: u64, limit: u64, place: &str) -> Diagnostic {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::marks::Mark;
-use super::store::{Refused, Store};
+use super::store::{Grown, Refused, Store};
 use crate::exec::dlq::LetterRow;
 use crate::exec::memory::Charge;
+use crate::exec::operators::buffer::Others;
 use crate::exec::operators::lost::{Cause, Lost};
 use crate::exec::rest::Codec;
 
@@ -42,6 +43,11 @@ pub(in crate::exec::operators) struct FailedGroups<'p> {
     codec: Option<Arc<Codec>>,
 }
 
+/// What an entry takes but for the bytes of the reason: the nodes of the tree are half full at least.
+const ENTRY: usize = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>();
+/// More than the name of a group has bytes.
+const GROUP: u64 = 1100;
+
 impl<'p> FailedGroups<'p> {
     /// None yet. With a codec the first row of a failed group is the trigger, whatever failed; without one, rows end
     /// with a [`Mark`].
@@ -59,17 +65,27 @@ impl<'p> FailedGroups<'p> {
         self.causes.contains_key(&group)
     }
 
+    /// The most that noting why a group failed takes, with a name for the group.
+    pub fn most(cause: &Cause) -> u64 {
+        (ENTRY + cause.to_bytes().len()) as u64 + GROUP
+    }
+
     /// Notes why a group failed: the first reason counts, by row and then as they come.
-    pub fn add(&mut self, store: &mut Store<'p>, group: u32, row: LetterRow, cause: &Cause) -> Result<(), Refused> {
+    pub fn add(
+        &mut self,
+        store: &mut Store<'p>,
+        group: u32,
+        row: LetterRow,
+        cause: &Cause,
+        others: Others<'_>,
+    ) -> Result<(), Refused> {
         if self.causes.get(&group).is_some_and(|(first, _)| *first <= row) {
             return Ok(());
         }
         let bytes = cause.to_bytes();
-        // The nodes of the tree are half full at least.
-        let entry = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>();
-        store.reserve(&mut self.charge, (entry + bytes.len()) as u64)?;
+        store.reserve(&mut self.charge, (ENTRY + bytes.len()) as u64, Grown::Failures, others)?;
         if let Some((_, replaced)) = self.causes.insert(group, (row, bytes.into())) {
-            self.charge.give_back((entry + replaced.len()) as u64);
+            self.charge.give_back((ENTRY + replaced.len()) as u64);
         }
         Ok(())
     }

@@ -6,9 +6,11 @@ use std::ops::Range;
 use super::choice::Choice;
 use super::held::{self, Held, HeldRow, ROW};
 use super::names::GroupNames;
+use crate::diagnostics::Span;
 use crate::exec::Failure;
 use crate::exec::keys::{GroupTable, Keys, OrderKeys};
 use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
+use crate::exec::operators::buffer::Others;
 use crate::exec::rest::HEAD;
 use crate::exec::spill::{Disk, Spilled};
 
@@ -31,9 +33,31 @@ pub(in crate::exec::operators) struct Store<'p> {
 #[derive(Debug)]
 pub(in crate::exec::operators) enum Refused {
     /// There is no memory for it, also with all rows on disk.
-    Exceeded(Exceeded),
+    Exceeded(Exceeded, Grown),
     /// The disk failed.
     Failed(Failure),
+}
+
+/// What had no room.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::exec::operators) enum Grown {
+    /// Keys of groups, and the little that is kept beside each.
+    Keys,
+    /// The states of an aggregate.
+    Aggregate {
+        /// `collect`
+        name: &'static str,
+        /// Where it stands.
+        span: Span,
+        /// Whether it keeps all values.
+        keeps_all: bool,
+    },
+    /// What orders the rows of groups, for an aggregate that shows it.
+    Order,
+    /// What is done when all rows are in.
+    Decisions,
+    /// Why groups failed.
+    Failures,
 }
 
 impl From<Failure> for Refused {
@@ -43,10 +67,10 @@ impl From<Failure> for Refused {
 }
 
 impl Refused {
-    /// The failure of an operator that has no room for what it keeps of each group.
-    pub fn failure(self, names: &GroupNames<'_>) -> Failure {
+    /// The failure of an operator that has no room for what it keeps of each of so many groups.
+    pub fn failure(self, names: &GroupNames<'_>, groups: usize) -> Failure {
         match self {
-            Refused::Exceeded(exceeded) => names.too_many(&exceeded),
+            Refused::Exceeded(exceeded, grown) => names.too_many(&exceeded, grown, groups),
             Refused::Failed(failure) => failure,
         }
     }
@@ -79,29 +103,65 @@ impl<'p> Store<'p> {
         }
     }
 
-    /// Appends the group of each row of a batch; a key that is new begins a group.
-    pub fn number(&mut self, keys: &Keys, hashes: &[u64], groups: &mut Vec<u32>) -> Result<(), Refused> {
+    /// Whether some rows are sure to have groups without any more room than there is, and `more` bytes for so many new
+    /// groups, too.
+    pub fn fits(&self, keys: &Keys, hashes: &[u64], rows: &Range<usize>, more: impl Fn(usize) -> u64) -> bool {
+        let fits = |groups: usize, bytes: usize| {
+            let own = self.table.growth_with_keys(groups, bytes) + self.sizes.growth(self.table.len() + groups);
+            self.arbitrator.has_room(own + more(groups))
+        };
+        if fits(rows.len(), keys.bytes(rows.clone())) {
+            return true;
+        }
+        let (groups, bytes) = self.table.unknown(keys, hashes, rows.clone());
+        fits(groups, bytes)
+    }
+
+    /// Appends the group of each of some rows of a batch; a key that is new begins a group.
+    pub fn number(
+        &mut self,
+        keys: &Keys,
+        hashes: &[u64],
+        rows: Range<usize>,
+        groups: &mut Vec<u32>,
+        others: Others<'_>,
+    ) -> Result<(), Refused> {
         let first = groups.len();
-        self.with_room(|store| {
+        self.with_room(Grown::Keys, others, |store| {
             groups.truncate(first);
-            store.table.admit(keys, hashes, groups)?;
+            store.table.admit_rows(keys, hashes, rows.clone(), groups)?;
             store.sizes.grow(store.table.len())
         })
     }
 
-    /// Reserves memory for what can't go to disk: where there is none left, all rows do.
-    pub fn reserve(&mut self, charge: &mut Charge<'p>, bytes: u64) -> Result<(), Refused> {
-        self.with_room(|_| charge.take(bytes))
+    /// Reserves memory for what can't go to disk: where there is none left, all rows do, and what others hold.
+    pub fn reserve(
+        &mut self,
+        charge: &mut Charge<'p>,
+        bytes: u64,
+        grown: Grown,
+        others: Others<'_>,
+    ) -> Result<(), Refused> {
+        self.with_room(grown, others, |_| charge.take(bytes))
     }
 
-    fn with_room(&mut self, mut reserve: impl FnMut(&mut Self) -> Result<(), Exceeded>) -> Result<(), Refused> {
-        match reserve(self) {
-            Err(_) if self.spillable() > 0 => {
-                self.spill(u64::MAX)?;
-                reserve(self).map_err(Refused::Exceeded)
-            }
-            reserved => reserved.map_err(Refused::Exceeded),
+    fn with_room(
+        &mut self,
+        grown: Grown,
+        others: Others<'_>,
+        mut reserve: impl FnMut(&mut Self) -> Result<(), Exceeded>,
+    ) -> Result<(), Refused> {
+        if reserve(self).is_ok() {
+            return Ok(());
         }
+        if self.spillable() > 0 {
+            self.spill(u64::MAX)?;
+            if reserve(self).is_ok() {
+                return Ok(());
+            }
+        }
+        others()?;
+        reserve(self).map_err(|exceeded| Refused::Exceeded(exceeded, grown))
     }
 
     /// Adds the rows of a block: where they begin in `bytes`, the group of each, and, piece by piece, what each is
@@ -148,8 +208,7 @@ impl<'p> Store<'p> {
 
     /// The most that what is kept here for groups may grow by when so many more rows come, in bytes.
     pub fn headroom(&self, rows: usize) -> u64 {
-        let sizes = self.sizes.sizes.bound(self.table.len() + rows) - self.sizes.sizes.bytes();
-        self.table.growth(rows) + sizes
+        self.table.growth(rows) + self.sizes.growth(self.table.len() + rows)
     }
 
     /// How many of its bytes could be put on disk now.
@@ -238,6 +297,11 @@ impl<'p> Store<'p> {
 }
 
 impl Sizes<'_> {
+    /// The most that making room for so many groups takes.
+    fn growth(&self, count: usize) -> u64 {
+        self.sizes.bound(count) - self.sizes.bytes()
+    }
+
     /// Makes room for so many groups.
     fn grow(&mut self, count: usize) -> Result<(), Exceeded> {
         let (held, bound) = (self.sizes.bytes(), self.sizes.bound(count));

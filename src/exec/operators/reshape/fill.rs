@@ -1,13 +1,15 @@
 //! What the finisher does: numbers groups and holds rows.
 
+use std::ops::Range;
+
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::keys::Blanks;
 use crate::exec::memory::Charge;
 use crate::plan::physical::{Operator, ReshapeOperator};
 
-use super::super::buffer::{Buffer, Collected, Full, Seal};
-use super::super::grouped::{FailedGroups, GroupNames, Outcome, Refused, Store};
+use super::super::buffer::{Buffer, Collected, Full, Others, Seal};
+use super::super::grouped::{FailedGroups, GroupNames, Grown, Outcome, Pieces, Refused, Store};
 use super::collect::{Grouped, Part};
 
 /// The ports of a reshape.
@@ -28,11 +30,12 @@ pub(super) struct Reshaping<'p> {
 }
 
 impl<'p> Buffer<'p> for Reshaping<'p> {
-    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected, others: Others<'_>) -> Result<(), Failure> {
         let mut groups = Vec::with_capacity(collected.chunk.offsets.len());
         let mut keys = Vec::new();
         for batch in collected.take_part::<Part>() {
-            self.admit(&batch, &mut groups).map_err(|refused| refused.failure(&self.names))?;
+            let admitted = self.admit(&batch, &mut groups, others);
+            admitted.map_err(|refused| refused.failure(&self.names, self.store.table.len()))?;
             keys.push(batch.order);
         }
         self.store.add(std::mem::take(&mut collected.packed), &collected.chunk.offsets, groups, keys)
@@ -55,12 +58,16 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
         columns.map(|(column, blanks)| self.folding(column, blanks)).collect()
     }
 
+    fn sealing(&self) -> u64 {
+        self.store.table.len() as u64
+    }
+
     fn seal(mut self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure> {
         self.store.table.complete();
         self.store.check_sizes(&self.names)?;
         let groups = self.store.table.len();
-        let reserved = self.store.reserve(&mut self.ports, groups as u64);
-        reserved.map_err(|refused| refused.failure(&self.names))?;
+        let reserved = self.store.reserve(&mut self.ports, groups as u64, Grown::Decisions, &mut || Ok(()));
+        reserved.map_err(|refused| refused.failure(&self.names, groups))?;
         let Self { spec, operator, store, failed, ports: charge, .. } = *self;
         let port = |group| if failed.contains(group) { FAILED } else { OUT };
         let ports = (0..groups as u32).map(port).collect();
@@ -71,13 +78,19 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
 
 impl Reshaping<'_> {
     /// Appends the groups of the rows that were made of a batch.
-    fn admit(&mut self, batch: &Grouped, groups: &mut Vec<u32>) -> Result<(), Refused> {
-        let mut numbers = Vec::with_capacity(batch.hashes.len());
-        self.store.number(&batch.keys, &batch.hashes, &mut numbers)?;
-        groups.extend(batch.made_of.iter().map(|row| numbers[*row as usize]));
-        for (row, letter_row, cause) in &batch.failures {
-            self.failed.add(&mut self.store, numbers[*row as usize], *letter_row, cause)?;
+    fn admit(&mut self, batch: &Grouped, groups: &mut Vec<u32>, others: Others<'_>) -> Result<(), Refused> {
+        let Grouped { keys, hashes, failures, .. } = batch;
+        let mut numbers = Vec::with_capacity(hashes.len());
+        let mut failed = failures.iter().peekable();
+        let mut pieces = Pieces::of(hashes.len());
+        while let Some(rows) = pieces.next(|rows| self.store.fits(keys, hashes, rows, |_| batch.failing(rows))) {
+            let end = rows.end;
+            self.store.number(keys, hashes, rows, &mut numbers, others)?;
+            while let Some((row, letter_row, cause)) = failed.next_if(|(row, ..)| (*row as usize) < end) {
+                self.failed.add(&mut self.store, numbers[*row as usize], *letter_row, cause, others)?;
+            }
         }
+        groups.extend(batch.made_of.iter().map(|row| numbers[*row as usize]));
         self.blanks.iter_mut().zip(&batch.blanks).for_each(|(all, blanks)| *all += *blanks);
         Ok(())
     }
@@ -95,6 +108,14 @@ impl Reshaping<'_> {
         Diagnostic::warning(Code::W396, message)
             .label(self.spec.reshape.partition_spans[column], "rows without a value here are grouped together")
             .help("filter such rows, or give them keys of their own, in a transform above")
+    }
+}
+
+impl Grouped {
+    /// The most that noting the failures of some rows takes, in bytes.
+    fn failing(&self, rows: &Range<usize>) -> u64 {
+        let failures = self.failures.iter().filter(|(row, ..)| rows.contains(&(*row as usize)));
+        failures.map(|(.., cause)| FailedGroups::most(cause)).sum()
     }
 }
 

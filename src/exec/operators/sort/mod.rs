@@ -25,7 +25,7 @@ use crate::exec::rest::{Codec, Place, Rows};
 use crate::exec::spill::Spilled;
 use crate::plan::physical::{Operator, SortOperator};
 
-use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Seal};
+use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Others, Seal};
 use super::read_back::ReadBack;
 use entries::{ChunkTails, Entry, Held};
 use watch::{Seen, Watch};
@@ -124,7 +124,7 @@ struct Sort<'p> {
 }
 
 impl<'p> Buffer<'p> for Sort<'p> {
-    fn take(&mut self, collected: &mut Collected) -> Result<(), Failure> {
+    fn take(&mut self, collected: &mut Collected, _: Others<'_>) -> Result<(), Failure> {
         let Part { entries, mut tails, seen } = collected.take_part();
         if let Some(watch) = &mut self.watch {
             seen.into_iter().for_each(|seen| watch.add(seen));

@@ -1,0 +1,28 @@
+//! Rows of a batch in pieces that fit.
+
+use std::ops::Range;
+
+/// Goes through rows in order: as many at a time as are sure to fit, down to a single one, of which it is tried.
+///
+/// What many rows may take at most is far more than what they do take. So whether there is room is told in the end by
+/// single rows, and doesn't depend on how many come at a time.
+pub(in crate::exec::operators) struct Pieces(Vec<Range<usize>>);
+
+impl Pieces {
+    /// All of so many rows.
+    pub fn of(rows: usize) -> Self {
+        let all = 0..rows;
+        Self(if all.is_empty() { Vec::new() } else { vec![all] })
+    }
+
+    /// The next rows: several only if these `fit`.
+    pub fn next(&mut self, fit: impl Fn(&Range<usize>) -> bool) -> Option<Range<usize>> {
+        let mut rows = self.0.pop()?;
+        while rows.len() > 1 && !fit(&rows) {
+            let middle = rows.start + rows.len() / 2;
+            self.0.push(middle..rows.end);
+            rows.end = middle;
+        }
+        Some(rows)
+    }
+}
