@@ -19,6 +19,8 @@ pub struct Most {
     pub rows: Option<u64>,
     /// Whether there may be fewer: something above drops or groups rows.
     pub at_most: bool,
+    /// Whether it is the row of an aggregate over the whole input: one, whatever comes in.
+    is_total: bool,
     /// The operators that they come from, with their labels, in plan order: sources, and reshapes that add rows.
     from: BTreeMap<OperatorId, String>,
     /// Whether a source's rows count several times: they may come in several ways.
@@ -79,6 +81,7 @@ impl Most {
         Self {
             rows: inputs.iter().try_fold(0_u64, |all, input| Some(all.saturating_add(input.rows?))),
             at_most: inputs.iter().any(|input| input.at_most),
+            is_total: matches!(inputs, [only] if only.is_total),
             repeats: inputs.iter().any(|input| input.repeats) || from.len() < ways,
             from,
         }
@@ -95,8 +98,8 @@ impl Most {
         let key = &aggregation.grouped.columns[..aggregation.key];
         match self.rows.map(|rows| groups(rows, key.iter().map(|column| &column.ty.kind))) {
             // Whatever the input, there is one row.
-            _ if key.is_empty() => Self { rows: Some(1), at_most: false, ..self },
-            rows => Self { rows, at_most: true, ..self },
+            _ if key.is_empty() => Self { rows: Some(1), at_most: false, is_total: true, ..self },
+            rows => Self { rows, at_most: true, is_total: false, ..self },
         }
     }
 
@@ -151,7 +154,7 @@ fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
     let verb = if from.iter().any(|label| label.starts_with("reshape.")) { "read and add" } else { verb };
     let repeats = if most.repeats { ", counted for each way that a row can come" } else { "" };
     let (at_most, origin) = match most.rows {
-        Some(1) if !most.at_most => (false, "one for the whole input".to_string()),
+        Some(1) if most.is_total && !most.at_most => (false, "one for the whole input".to_string()),
         _ => (true, format!("no more than {} {verb}{repeats}", from.join(" and "))),
     };
     Statistic { node: operator.label(), input_bytes: None, estimated_rows: most.rows, at_most, origin }

@@ -1,6 +1,8 @@
 //! What `--explain` prints.
 
+use clinker::diagnostics::SourceMap;
 use clinker::plan::explain::{Facts, Format, estimates, render};
+use clinker::plan::physical::PhysicalPlan;
 
 use super::passes::plan;
 use super::pipelines;
@@ -76,15 +78,39 @@ fn json_and_yaml_are_one_document() {
     assert_eq!(yaml, serde_saphyr::to_string(&document).expect("plain data"), "the same document");
 }
 
-/// The rows expected of each operator, by its label, for a source `s` of so many bytes.
-fn rows(nodes: &str, bytes: u64) -> Vec<(String, Option<u64>)> {
+/// The plan of nodes below a source `s` of so many bytes.
+fn of_bytes(nodes: &str, bytes: u64) -> (PhysicalPlan, SourceMap, Facts) {
     let source = "pipeline: { name: p }\nnodes:\n  - { type: source, name: s, config: { type: csv, path: s.csv, schema: \
                   [{ name: n, type: int }] } }\n";
-    let (pipeline, _) = pipelines::check("p.yaml", &format!("{source}{nodes}"));
-    let plan = plan(&pipeline);
+    let (pipeline, sources) = pipelines::check("p.yaml", &format!("{source}{nodes}"));
     let facts = Facts { input_bytes: [("s".to_string(), bytes)].into(), spill_root: None };
+    (plan(&pipeline), sources, facts)
+}
+
+/// The rows expected of each operator, by its label.
+fn rows(nodes: &str, bytes: u64) -> Vec<(String, Option<u64>)> {
+    let (plan, _, facts) = of_bytes(nodes, bytes);
     let labels = plan.operators().map(|(_, operator)| operator.label());
     labels.zip(estimates(&plan, &facts).into_iter().map(|estimate| estimate.rows)).collect()
+}
+
+/// The one row of a whole input is certain; a file of about one row is not.
+#[test]
+fn only_a_total_is_one_row() {
+    let nodes = r#"
+  - { type: sink, name: all, input: s, config: { type: csv, path: all.csv } }
+  - { type: aggregate, name: sum, input: s, config: { group_by: [], cxl: "emit n = sum(n)" } }
+  - { type: sink, name: total, input: sum, config: { type: csv, path: total.csv } }
+"#;
+    let (plan, sources, facts) = of_bytes(nodes, 5);
+    let text = render(&plan, &sources, Format::Text, &facts);
+    let said = |label: &str| {
+        let section = text.split("=== Statistics ===").nth(1).expect("there are statistics");
+        let line = section.lines().find(|line| line.trim().starts_with(label)).expect("every sink is there");
+        line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(said("output.all"), "at most about 1 row no more than source.s reads");
+    assert_eq!(said("output.total"), "about 1 row one for the whole input");
 }
 
 /// A file that holds more than its header has a row at least.
@@ -128,7 +154,8 @@ fn an_inclusive_route_can_multiply_rows() {
         ];
         let mut found = rows(&nodes(mode), 5000);
         let mut expected = expected.map(|(label, rows)| (label.to_owned(), Some(rows))).to_vec();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         assert_eq!(found, expected, "{mode}");
     }
 }
