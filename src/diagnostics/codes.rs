@@ -113,6 +113,8 @@ codes! {
     W201 "W201" Structure "nothing reads a port";
     W202 "W202" Cxl "a comment takes in the line below it";
     W203 "W203" Structure "a setting has no effect";
+    W204 "W204" Cxl "a program does nothing";
+    W205 "W205" Cxl "a comparison is never true";
     W216 "W216" Source "an input file is not there yet";
     W307 "W307" Source "a file was not in its declared order, and was sorted";
     W318 "W318" Errors "dead letters are counted but not written";

@@ -31,7 +31,7 @@ impl Binder<'_> {
             }
         }
         let place = format!("aggregate \"{name}\"");
-        let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let checker = Checker::new(place, input, &self.vars, &self.node_names, &mut self.mixes, self.diagnostics);
         let checker = checker.over_groups(Grouping::Aggregate, positions.clone(), grouped.unknown.clone());
         let program = checker.group_program(&aggregate.program);
         // What is read below may be a column that a wrong name stands for.

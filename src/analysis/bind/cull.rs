@@ -26,7 +26,7 @@ impl Binder<'_> {
             example: "{ name: many, drop_group_when: \"count(*) > 3\" }",
         });
         let place = format!("cull \"{name}\"");
-        let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let checker = Checker::new(place, input, &self.vars, &self.node_names, &mut self.mixes, self.diagnostics);
         let mut checker = checker.over_groups(Grouping::Cull, partition.columns.clone(), partition.unknown);
         let mut rules = Vec::with_capacity(cull.rules.len());
         for rule in &cull.rules {

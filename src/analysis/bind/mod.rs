@@ -28,7 +28,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use self::wiring::Wiring;
-use super::check::{Ended, Row, Vars};
+use super::check::{Ended, Mixes, Row, Vars};
 use super::{Options, hir};
 use crate::diagnostics::Diagnostics;
 use crate::syntax::pipeline::ast;
@@ -70,7 +70,9 @@ struct Binder<'a> {
     pipeline: &'a ast::Pipeline,
     options: &'a Options,
     vars: Vars,
-    source_names: Vec<&'a str>,
+    node_names: Vec<&'a str>,
+    /// The columns that hold values of several types.
+    mixes: Mixes,
     diagnostics: &'a mut Diagnostics,
     nodes: Vec<Option<hir::Node>>,
     /// The rows of each node's ports, in the order of its ports.
@@ -85,11 +87,10 @@ struct Bound {
 
 impl<'a> Binder<'a> {
     fn new(pipeline: &'a ast::Pipeline, options: &'a Options, vars: Vars, diagnostics: &'a mut Diagnostics) -> Self {
-        let is_source = |node: &&ast::Node| matches!(node.kind, ast::NodeKind::Source(_));
-        let source_names = pipeline.nodes.iter().filter(is_source).map(|node| node.name.value.as_str()).collect();
+        let node_names = pipeline.nodes.iter().map(|node| node.name.value.as_str()).collect();
         let count = pipeline.nodes.len();
         let (nodes, rows) = (vec![None; count], vec![Vec::new(); count]);
-        Self { pipeline, options, vars, source_names, diagnostics, nodes, rows }
+        Self { pipeline, options, vars, node_names, mixes: Mixes::new(), diagnostics, nodes, rows }
     }
 
     /// Binds one node, after all that it reads.

@@ -1,9 +1,9 @@
 //! Lists of columns that rows are ordered or grouped by.
 
 use super::Binder;
-use crate::analysis::check::{Row, did_you_mean, there_are};
-use crate::analysis::hir::{SortKey, Stamp};
-use crate::analysis::types::{Kind, Type};
+use crate::analysis::check::{Row, column_branches, did_you_mean, kinds_of, there_are, with_branches};
+use crate::analysis::hir::{Schema, SortKey, Stamp};
+use crate::analysis::types::Kind;
 use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::pipeline::ast::{NullOrder, SortField};
 
@@ -37,7 +37,7 @@ impl Binder<'_> {
             }
             let earlier = fields[..index].iter().map(|earlier| &earlier.field);
             if let Some(column) = self.listed_column(list, &field.field, earlier, row, &find) {
-                self.comparable(list, &field.field, &row.schema.columns[column].ty);
+                self.comparable(list, &field.field, &row.schema, column);
                 let nulls_first = field.nulls == NullOrder::First;
                 keys.push(SortKey { column, descending: field.descending, nulls_first });
             }
@@ -98,8 +98,9 @@ impl Binder<'_> {
             match self.listed_column(list, name, names[..index].iter(), row, find) {
                 Some(column) => {
                     let ty = &row.schema.columns[column].ty;
-                    if !(takes_lists && matches!(ty.kind, Kind::Array(_) | Kind::Map)) {
-                        self.comparable(list, name, ty);
+                    // The keys of groups tell values of all types apart.
+                    if !(ty.kind == Kind::Any || takes_lists && matches!(ty.kind, Kind::Array(_) | Kind::Map)) {
+                        self.comparable(list, name, &row.schema, column);
                     }
                     named.columns.push(column);
                     named.spans.push(name.span);
@@ -167,21 +168,28 @@ impl Binder<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn comparable(&mut self, list: &str, name: &Spanned<String>, ty: &Type) {
-        let (what, help) = match &ty.kind {
+    fn comparable(&mut self, list: &str, name: &Spanned<String>, schema: &Schema, column: usize) {
+        let branches = column_branches(&self.mixes, schema, column);
+        let (what, help) = match &schema.columns[column].ty.kind {
             Kind::Array(_) => {
-                ("holds lists", format!("use a text: `{0}.join(\";\")` in a transform in front", name.value))
+                ("holds lists".to_owned(), format!("use a text: `{0}.join(\";\")` in a transform in front", name.value))
             }
-            Kind::Map => ("holds maps", "use a column with single values".to_owned()),
-            Kind::Any => (
-                "holds values of types that are known only when the pipeline runs",
-                format!("give it one type in a transform in front, such as `emit {0} = {0}.to_string()`", name.value),
-            ),
+            Kind::Map => ("holds maps".to_owned(), "use a column with single values".to_owned()),
+            Kind::Any => match kinds_of(&branches) {
+                Some(kinds) => (format!("is {kinds}"), "let every branch give the same type".to_owned()),
+                None => (
+                    "holds values of types that are known only when the pipeline runs".to_owned(),
+                    format!(
+                        "give it one type in a transform in front, such as `emit {0} = {0}.to_string()`",
+                        name.value
+                    ),
+                ),
+            },
             _ => return,
         };
         let diagnostic = Diagnostic::error(Code::E200, format!("{list} can't use `{}`, which {what}", name.value))
             .label(name.span, "its values can't be compared");
-        self.diagnostics.push(diagnostic.help(help));
+        self.diagnostics.push(with_branches(diagnostic, &branches).help(help));
     }
 }
 

@@ -92,7 +92,7 @@ impl Binder<'_> {
         columns: &mut [Column],
     ) -> Vec<CheckedRule<'r>> {
         let place = format!("reshape \"{}\"", node.name.value);
-        let checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let checker = Checker::new(place, input, &self.vars, &self.node_names, &mut self.mixes, self.diagnostics);
         let mut checker = checker.without_documents();
         let mut assignments = |checker: &mut Checker, list: String, assignments: &'r [Assignment]| {
             let checked = assignments.iter().map(|assignment| {

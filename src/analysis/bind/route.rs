@@ -15,7 +15,7 @@ impl Binder<'_> {
     pub(super) fn route(&mut self, node: &ast::Node, route: &ast::Route, input: &Arc<Row>) -> Bound {
         self.branches(node, route);
         let place = format!("route \"{}\"", node.name.value);
-        let mut checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let mut checker = Checker::new(place, input, &self.vars, &self.node_names, &mut self.mixes, self.diagnostics);
         let mut conditions = Vec::with_capacity(route.conditions.len());
         for (branch, condition) in &route.conditions {
             conditions.push(checker.condition(condition, &format!("the condition of branch `{}`", branch.value)));

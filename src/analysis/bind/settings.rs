@@ -113,6 +113,14 @@ fn date_time(text: &str) -> Option<i128> {
 
 fn bad_default(name: &str, ty: &TypeText, kind: &Kind, default: &Spanned<ScalarText>) -> Diagnostic {
     let text = &default.value.text;
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if *kind == Kind::Int && !default.value.quoted && is_whole {
+        return Diagnostic::error(Code::E200, format!("the default of `{name}` does not fit 64 bits: `{text}`"))
+            .label(default.span, "too large for an int")
+            .label(ty.span, "declared here")
+            .help(format!("an int goes from {} to {}; declare it as a float or a string", i64::MIN, i64::MAX));
+    }
     let message = format!("the default of `{name}` is not of type {kind}: `{text}`");
     let help = match kind {
         Kind::String => format!("write it in quotes: \"{text}\""),

@@ -8,6 +8,7 @@ use crate::analysis::functions::Function;
 use crate::analysis::hir::{Expr, ExprKind, NodeKind, Transform, Validation};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::syntax::cxl::ast::StatementKind;
 use crate::syntax::pipeline::ast::{self, Check};
 
 impl Binder<'_> {
@@ -15,12 +16,13 @@ impl Binder<'_> {
         let fields: Vec<Option<Expr>> =
             transform.validations.iter().map(|validation| self.validated_field(node, validation, input)).collect();
         let place = format!("transform \"{}\"", node.name.value);
-        let mut checker = Checker::new(place, input, &self.vars, &self.source_names, self.diagnostics);
+        let mut checker = Checker::new(place, input, &self.vars, &self.node_names, &mut self.mixes, self.diagnostics);
         let validations = transform.validations.iter().zip(fields);
         let validations: Vec<Option<Validation>> =
             validations.map(|(validation, field)| bind_validation(validation, field, &mut checker)).collect();
         let program = checker.program(&transform.program);
         checker.finish();
+        self.does_something(node, transform);
         let (row, output) = program.output(input, transform.include_unmapped);
         let kind = validations.into_iter().collect::<Option<Vec<_>>>().map(|validations| {
             NodeKind::Transform(Transform {
@@ -34,6 +36,22 @@ impl Binder<'_> {
             })
         });
         Bound { kind, rows: vec![Arc::new(row)] }
+    }
+
+    /// Warns (W204) of a transform that takes no row out, checks none and writes nothing.
+    fn does_something(&mut self, node: &ast::Node, transform: &ast::Transform) {
+        let program = &transform.program;
+        let names_only = program.statements.iter().all(|statement| matches!(statement.kind, StatementKind::Let { .. }));
+        if !program.complete || !names_only || !transform.validations.is_empty() {
+            return;
+        }
+        let label = match program.statements.as_slice() {
+            [] => "holds no statement",
+            _ => "names values that nothing uses",
+        };
+        let message = format!("the program of transform `{}` does nothing", node.name.value);
+        let diagnostic = Diagnostic::warning(Code::W204, message).label(program.span, label);
+        self.diagnostics.push(diagnostic.help("write a column with `emit name = …`, or leave the node out"));
     }
 
     /// The column that a validation names in `field`; reports E203 where there is none.
@@ -72,7 +90,7 @@ fn bind_validation(validation: &ast::Validation, field: Option<Expr>, checker: &
             (not_empty(column), format!("`{name}` is empty"))
         }
         Check::Expr { expr, text } => {
-            let check = checker.validation(expr);
+            let check = checker.as_row_work("validation", |checker| checker.validation(expr));
             if validation.field.is_some() && field.is_none() {
                 return None;
             }
@@ -80,8 +98,8 @@ fn bind_validation(validation: &ast::Validation, field: Option<Expr>, checker: &
         }
     };
     Some(Validation {
-        name: validation.name.clone(),
-        message: validation.message.clone().unwrap_or(derived),
+        name: validation.name.clone().filter(|name| !name.trim().is_empty()),
+        message: validation.message.clone().filter(|message| !message.trim().is_empty()).unwrap_or(derived),
         field: validation.field.as_ref().map(|field| field.value.clone()),
         column: field,
         warn_only: validation.warn_only,

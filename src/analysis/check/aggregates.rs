@@ -7,9 +7,9 @@ use super::alike::alike;
 use super::calls::{given, plain, plural};
 use super::describe::{Help, article, operand, with_help};
 use super::groups::{Written, Zone};
-use super::operators::{is_number, mixes_decimal_and_float, this_is, to_number};
+use super::operators::{cannot_mix, is_number, mixes_decimal_and_float, this_is, to_number};
 use super::unify::{convert, unify_kinds};
-use super::{Checker, failed};
+use super::{Checker, failed, kinds_of, with_branches};
 use crate::analysis::hir::{Aggregate, AggregateFunction, Expr, ExprKind, is_ordered};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -17,6 +17,10 @@ use crate::syntax::cxl::ast::{self, Arg, Name};
 
 /// The names of the aggregates, in the order in which messages list them.
 pub(super) const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "collect", "weighted_avg"];
+
+/// Where people find aggregates.
+pub(super) const WHERE_AGGREGATES_BELONG: &str =
+    "aggregates belong into nodes that see whole groups: an aggregate, or a cull";
 
 impl Checker<'_> {
     /// Ends the work like [`Checker::finish`], and gives the aggregates that the expressions read.
@@ -74,11 +78,23 @@ impl Checker<'_> {
     }
 
     fn row_level(&mut self, function: &Name, span: Span) -> Expr {
-        let message = format!("aggregate function `{}` is not allowed in a row-level transform", function.text);
+        let message = format!("aggregate function '{}' is not allowed in a {}", function.text, self.row_work);
         let diagnostic = Diagnostic::error(Code::E200, message).label(function.span, "sees one row only");
-        let note = "aggregates belong into nodes that see whole groups: an aggregate, or a cull";
-        self.error(diagnostic.note(note));
+        self.error(diagnostic.note(WHERE_AGGREGATES_BELONG));
         failed(span)
+    }
+
+    /// Reports `value.sum()`, as which `sum(value)` is written.
+    pub(super) fn aggregate_as_method(&mut self, value: &str, args: &[Arg], function: &Name, span: Span) {
+        const LONGEST: usize = 40;
+        let args = args.iter().filter_map(plain).map(|arg| format!(", {arg}"));
+        let call = format!("{}({value}{})", function.text, args.collect::<String>());
+        let diagnostic = Diagnostic::error(Code::E200, format!("the aggregate `{}` is not a method", function.text))
+            .label(function.span, "takes its values in parentheses");
+        self.error(match call.len() <= LONGEST {
+            true => diagnostic.help(format!("write `{call}`")).fix(span, call),
+            false => diagnostic.help(format!("write `{}(…)`", function.text)),
+        });
     }
 
     fn nested(&mut self, function: &Name, span: Span) -> Expr {
@@ -126,7 +142,7 @@ impl Checker<'_> {
         };
         let wrong: Vec<_> = args.iter().zip(args_ast).filter(|(arg, _)| !fits(arg)).collect();
         for (arg, arg_ast) in &wrong {
-            self.wrong_argument(which, function, arg, **arg_ast);
+            self.in_zone(Zone::Argument, |checker| checker.wrong_argument(which, function, arg, **arg_ast));
         }
         if !wrong.is_empty() {
             return None;
@@ -139,22 +155,30 @@ impl Checker<'_> {
     fn wrong_argument(&mut self, which: AggregateFunction, function: &Name, arg: &Expr, arg_ast: Option<&ast::Expr>) {
         let ordered = matches!(which, AggregateFunction::Min | AggregateFunction::Max);
         let wanted = if ordered { "values that have an order" } else { "a number" };
-        let message = format!("`{}` needs {wanted}, not {}", function.text, article(&arg.ty));
-        let diagnostic = Diagnostic::error(Code::E200, message).label(arg.span, this_is(&arg.ty));
+        let branches = if arg.ty.kind == Kind::Any { self.branches(arg) } else { Vec::new() };
+        let found = kinds_of(&branches).unwrap_or_else(|| article(&arg.ty));
+        let message = format!("`{}` needs {wanted}, not {found}", function.text);
+        let diagnostic = Diagnostic::error(Code::E200, message).label(arg.span, format!("this is {found}"));
         let shown = arg_ast.map_or_else(|| "(…)".to_owned(), operand);
         let help = match arg.ty.kind {
-            Kind::Any => Help::say(format!("say what it is, for instance `{shown}.to_float()`")),
+            Kind::Any if !branches.is_empty() => Help::say("let every branch give the same type".to_owned()),
+            Kind::Any if ordered => Help::say(format!(
+                "say what it is: a number by `{shown}.to_decimal()`, a day by `{shown}.to_date()`, and so on"
+            )),
+            Kind::Any => Help::say(format!(
+                "say what it is: `{shown}.to_int()`, `{shown}.to_decimal()` or, if it need not be exact, `{shown}.to_float()`"
+            )),
             _ if ordered => None,
             _ => arg_ast.and_then(|arg_ast| Help::say(to_number(&arg.ty.kind, &Kind::Null, arg_ast)?)),
         };
-        self.error(with_help(diagnostic, help));
+        self.error(with_help(with_branches(diagnostic, &branches), help));
     }
 
     /// Value and weight in one kind: a decimal never meets a float.
     fn weighted(&mut self, function: &Name, args: Vec<Expr>) -> Option<Vec<Expr>> {
         let (left, right) = (&args[0], &args[1]);
         if mixes_decimal_and_float(&left.ty.kind, &right.ty.kind) {
-            let message = format!("`{}` can't mix a decimal and a float", function.text);
+            let message = cannot_mix(&function.text);
             let diagnostic = Diagnostic::error(Code::E200, message)
                 .label(right.span, this_is(&right.ty))
                 .label(left.span, this_is(&left.ty))

@@ -21,7 +21,7 @@ pub(in crate::analysis) struct GroupProgram {
 impl Checker<'_> {
     /// Checks a program over groups, and ends the work like [`Checker::finish`].
     pub fn group_program(mut self, program: &ast::Program) -> GroupProgram {
-        self.complete = program.complete;
+        self.begin(program);
         let mut rows = Program::default();
         let mut emit_spans = Vec::new();
         for statement in &program.statements {

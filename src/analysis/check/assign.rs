@@ -1,9 +1,9 @@
 //! Values that are put into columns which keep their types: what a rule of a reshape writes.
 
 use super::describe::{Help, article, operand, with_help};
-use super::operators::{is_number, this_is};
+use super::operators::is_number;
 use super::unify::unify;
-use super::{Checker, failed};
+use super::{Checker, failed, kinds_of, with_branches};
 use crate::analysis::hir::{Column, Expr, Literal};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Fix};
@@ -32,10 +32,13 @@ impl Checker<'_> {
 
     fn does_not_fit(&mut self, value: &Expr, value_ast: &ast::Expr, column: &Column, list: &str) {
         let (name, ty) = (&column.name, &column.ty);
-        let message = format!("column `{name}` is {}, and {list} gives it {}", article(ty), article(&value.ty));
+        let branches = if value.ty.kind == Kind::Any { self.branches(value) } else { Vec::new() };
+        let found = kinds_of(&branches).unwrap_or_else(|| article(&value.ty));
+        let message = format!("column `{name}` is {}, and {list} gives it {found}", article(ty));
         let diagnostic = Diagnostic::error(Code::E200, message)
-            .label(value.span, this_is(&value.ty))
+            .label(value.span, format!("this is {found}"))
             .label(column.span, format!("`{name}` is {}", article(ty)));
+        let diagnostic = with_branches(diagnostic, &branches);
         let help = conversion(&value.ty.kind, &ty.kind, value_ast).or_else(|| {
             let kept = "a reshape keeps the types of columns";
             Help::say(format!("{kept}: give {}, or convert the column in a transform in front", article(ty)))

@@ -1,9 +1,10 @@
 //! Methods and calls.
 
-use super::aggregates::AGGREGATES;
+use super::aggregates::{AGGREGATES, WHERE_AGGREGATES_BELONG};
 use super::describe::{Help, article, operand, with_help};
 use super::habits::{IF_NULL_HELP, aggregate_habit, habit, is_if_null};
 use super::names::{did_you_mean, list};
+use super::operators::cannot_mix;
 use super::unify::{convert, unify_kinds};
 use super::{Checker, failed};
 use crate::analysis::formats::{FormatUse, check_format, check_regex, in_strftime};
@@ -12,12 +13,15 @@ use crate::analysis::functions::signature::{Kinds, Param, ResultKind, Role, Sign
 use crate::analysis::hir::{Expr, ExprKind, Literal};
 use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
+use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::ast::{self, Arg, Name};
 
 /// Methods of arrays and maps that come later.
 const METHODS_LATER: [&str; 11] =
     ["filter", "map", "any", "flat_map", "remove", "keys", "values", "merge", "set", "remove_field", "unset"];
+/// Methods that take a closure.
+const TAKE_CLOSURES: [&str; 5] = ["filter", "map", "find", "any", "flat_map"];
 /// The deepest that rounding goes.
 const MAX_SCALE: i64 = 28;
 
@@ -47,21 +51,35 @@ impl Checker<'_> {
         self.typed_call(function, receiver, checked, span)
     }
 
-    /// The method called so; reports E199 for one that comes later and E200 for one that no type has.
+    /// The method called so; reports E199 for one that comes later, and E200 for one that no type has or that is given a
+    /// closure it can't take.
     fn function(&mut self, receiver: &Expr, method: &Name, args: &[Arg]) -> Option<Function> {
         let name = method.text.as_str();
-        let closure = args.iter().any(|arg| matches!(arg, Arg::Closure { .. }));
-        match Function::by_name(name) {
-            Some(function) if !closure => return Some(function),
-            _ if closure => {
+        let closure = args.iter().find_map(|arg| match arg {
+            Arg::Closure { span, .. } => Some(*span),
+            _ => None,
+        });
+        let searches_text = name == "find" && receiver.ty.kind == Kind::String;
+        match (Function::by_name(name), closure) {
+            (Some(function), None) => return Some(function),
+            (_, Some(_)) if TAKE_CLOSURES.contains(&name) && !searches_text => {
                 self.unsupported(method.span, &format!("`{name}` with a closure is"));
             }
-            _ if METHODS_LATER.contains(&name) => {
+            (Some(function), Some(closure)) => self.takes_no_closure(function, closure),
+            (None, _) if METHODS_LATER.contains(&name) => {
                 self.unsupported(method.span, &format!("the method `{name}` is"));
             }
-            _ => self.unknown_method(receiver, method),
+            (None, _) => self.unknown_method(receiver, method),
         }
         None
+    }
+
+    fn takes_no_closure(&mut self, function: Function, closure: Span) {
+        let name = function.name();
+        let diagnostic = Diagnostic::error(Code::E200, format!("`{name}` takes no closure"))
+            .label(closure, "a closure")
+            .help(format!("its form is `{name}({})`", function.signature().usage()));
+        self.error(diagnostic);
     }
 
     fn unknown_method(&mut self, receiver: &Expr, method: &Name) {
@@ -86,7 +104,12 @@ impl Checker<'_> {
     pub(super) fn argument(&mut self, arg: &Arg, method: &Name) -> Expr {
         match arg {
             Arg::Expr(expr) => self.expr(expr),
-            Arg::Closure { span, .. } => self.unsupported(*span, "closures are"),
+            Arg::Closure { span, .. } => {
+                let message = "`it => …` can stand only among the arguments of a method";
+                let diagnostic = Diagnostic::error(Code::E203, message);
+                self.error(diagnostic.label(*span, format!("`{}` is not a method", method.text)));
+                failed(*span)
+            }
             Arg::Star(span) => {
                 let message = format!("`*` is not a value that `{}` can take", method.text);
                 self.error(Diagnostic::error(Code::E200, message).label(*span, "not a value"));
@@ -196,7 +219,7 @@ impl Checker<'_> {
         let mut kind = receiver.ty.kind.clone();
         for arg in args {
             let Some(met) = unify_kinds(&kind, &arg.ty.kind) else {
-                let message = format!("`{}` can't mix a decimal and a float", method.text);
+                let message = cannot_mix(&method.text);
                 let diagnostic = Diagnostic::error(Code::E200, message)
                     .label(arg.span, format!("this is {}", article(&arg.ty)))
                     .label(receiver.span, format!("this is {}", article(&receiver.ty)))
@@ -221,6 +244,9 @@ impl Checker<'_> {
     /// `name(args)`: an aggregate, or nothing that exists.
     pub(super) fn free_call(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
         let name = function.text.as_str();
+        if self.functions.iter().any(|known| known == name) {
+            return failed(span);
+        }
         if AGGREGATES.contains(&name) {
             return self.aggregate(function, args, span);
         }
@@ -241,10 +267,23 @@ impl Checker<'_> {
                 let similar = AGGREGATES.into_iter().filter(|_| name != "median");
                 did_you_mean(diagnostic, name, function.span, similar)
             }
-            None => diagnostic.note("work on rows is done by methods: `value.method()`"),
+            None => self.suggest_aggregate(diagnostic, function, args),
         };
         self.error(diagnostic);
         failed(span)
+    }
+
+    /// Says which aggregate is meant by a function that is not known where rows are worked on, if one may be.
+    fn suggest_aggregate(&self, diagnostic: Diagnostic, function: &Name, args: &[Arg]) -> Diagnostic {
+        let similar = AGGREGATES.into_iter().filter(|_| function.text != "median");
+        let meant = aggregate_habit(&function.text, &short(args.first()))
+            .or_else(|| closest(&function.text, similar).map(str::to_owned));
+        match meant.filter(|_| self.zone().is_none()) {
+            Some(meant) => {
+                diagnostic.note(WHERE_AGGREGATES_BELONG).help(format!("did you mean `{meant}`, over a group?"))
+            }
+            None => diagnostic.note("work on rows is done by methods: `value.method()`"),
+        }
     }
 }
 

@@ -4,10 +4,14 @@ use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Diagnostic, Fix, Span};
 use crate::syntax::cxl::ast::{Arg, Expr, ExprKind, Literal, Name};
 
-/// The text of an expression that binds as tightly as a method call, such as `order.amount` or `name.trim()`; a
-/// placeholder for any other.
+/// The text of an expression that binds as tightly as a method call, such as `order.amount` or `name.trim()`; any other
+/// stands in parentheses, as a placeholder if it is long.
 pub(super) fn operand(expr: &Expr) -> String {
-    text(expr).unwrap_or_else(|| "(…)".to_owned())
+    const LONGEST: usize = 32;
+    text(expr).unwrap_or_else(|| {
+        let shown = expr.to_string();
+        if shown.chars().count() <= LONGEST { format!("({shown})") } else { "(…)".to_owned() }
+    })
 }
 
 /// The text of an expression that binds as tightly as a method call; `None` for others.

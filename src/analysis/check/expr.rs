@@ -1,7 +1,9 @@
 //! Expressions: literals, names, `if`, `match`, and the dispatch to the rest.
 
+use super::aggregates::AGGREGATES;
 use super::unify::{convert, unify_or_any};
 use super::{Checker, failed};
+use crate::analysis::functions::Function;
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -17,7 +19,7 @@ impl Checker<'_> {
             ast::ExprKind::Name(name) => self.name(name, span),
             ast::ExprKind::Path(parts) => self.path(parts, span),
             ast::ExprKind::System { path, args } => self.system(path, args.as_deref(), span),
-            ast::ExprKind::Unary { op, operand, .. } => self.unary(*op, operand, span),
+            ast::ExprKind::Unary { op, op_span, operand } => self.unary(*op, *op_span, operand, span),
             ast::ExprKind::Binary { op: BinaryOp::Coalesce, .. } => self.coalesced(expr),
             ast::ExprKind::Binary { .. } => self.binary(expr),
             ast::ExprKind::Chain { op, parts } => self.logic(*op, parts, span),
@@ -26,7 +28,7 @@ impl Checker<'_> {
             ast::ExprKind::Method { .. } => self.methods(expr),
             ast::ExprKind::Call { function, args } => self.free_call(function, args, span),
             ast::ExprKind::Wildcard => self.wildcard(span),
-            ast::ExprKind::It => self.unsupported(span, "`it` is"),
+            ast::ExprKind::It => self.it(span),
             ast::ExprKind::Index { .. } => self.unsupported(span, "indexing with `[…]` is"),
             ast::ExprKind::Array(_) => self.unsupported(span, "array literals are"),
             ast::ExprKind::Comprehension { .. } => self.unsupported(span, "comprehensions are"),
@@ -46,8 +48,16 @@ impl Checker<'_> {
         let mut calls = Vec::new();
         let mut first = whole;
         while let ast::ExprKind::Method { receiver, method, args } = &first.kind {
-            calls.push((receiver, method, args.as_deref().unwrap_or_default(), first.span));
+            let args = args.as_deref().unwrap_or_default();
+            if self.sees_groups() && is_aggregate(method, args) {
+                self.aggregate_as_method(&receiver.to_string(), args, method, first.span);
+                return failed(whole.span);
+            }
+            calls.push((receiver, method, args, first.span));
             first = receiver;
+        }
+        if matches!(&first.kind, ast::ExprKind::Name(name) if self.modules.contains(name)) {
+            return failed(whole.span);
         }
         let mut checked = self.expr(first);
         for (receiver, method, args, span) in calls.into_iter().rev() {
@@ -107,6 +117,12 @@ impl Checker<'_> {
             .help("add `_ => …` as the last arm, for instance `_ => null`");
         self.error(diagnostic);
     }
+}
+
+/// Whether a method is an aggregate, and can't be the method of that name.
+fn is_aggregate(method: &ast::Name, args: &[ast::Arg]) -> bool {
+    let is_method = Function::by_name(&method.text).is_some() && !args.is_empty();
+    AGGREGATES.contains(&method.text.as_str()) && !is_method
 }
 
 fn choice(condition: Expr, consequence: Expr, alternative: Option<Expr>, span: Span) -> Expr {

@@ -192,19 +192,24 @@ impl Checker<'_> {
         group.reported.push(name.to_owned());
         let list = group.grouping.list();
         let example = if is_number(&read.ty.kind) { "sum" } else { "max" };
-        let message = format!("`{name}` can differ within a group, so it has no value of its own in {}", self.place);
-        let mut diagnostic = Diagnostic::error(Code::E200, message).label(read.span, "has a value for each row");
+        let field = because.map_or(name, |because| &because.name);
+        let message =
+            format!("field '{field}' must appear in the GROUP BY list or be used inside an aggregate function");
+        let diagnostic = Diagnostic::error(Code::E200, message);
         let aggregate = format!("use it in an aggregate such as `{example}({name})`");
-        diagnostic = match because {
-            Some(Differs { name, span }) => diagnostic
-                .label(*span, format!("reads `{name}`, which can differ"))
+        self.error(match because {
+            Some(Differs { name: field, span }) => diagnostic
+                .label(read.span, format!("`{name}` has a value for each row of a group, and they can differ"))
+                .label(*span, format!("it reads `{field}`, which `{list}` does not name"))
                 .help(format!("{aggregate}, or compute it from the columns of `{list}` alone")),
             None if self.emits.iter().any(|emit| emit.name == name) => diagnostic
+                .label(read.span, "has a value for each row of a group, and they can differ")
                 .note(format!("`{name}` is a column of the input here, not the emit of that name"))
                 .help(format!("{aggregate}; to read the emit, give it another name")),
-            None => diagnostic.help(format!("{aggregate}, or add it to `{list}`")),
-        };
-        self.error(diagnostic);
+            None => diagnostic
+                .label(read.span, "has a value for each row of a group, and they can differ")
+                .help(format!("{aggregate}, or add it to `{list}`")),
+        });
     }
 
     /// Takes note of a let, which has the last slot.

@@ -12,6 +12,7 @@ mod describe;
 mod expr;
 mod groups;
 mod habits;
+mod mixed;
 mod names;
 mod operators;
 mod row;
@@ -27,6 +28,8 @@ use crate::syntax::cxl::ast;
 pub(super) use aggregation::GroupProgram;
 pub(super) use alike::alike;
 pub(super) use groups::Grouping;
+use mixed::Branch;
+pub(super) use mixed::{Mixes, column_branches, kinds_of, with_branches};
 pub(super) use names::{did_you_mean, list, there_are};
 pub(super) use row::{Ended, Row};
 pub(super) use statements::Program;
@@ -46,13 +49,26 @@ pub(super) struct Checker<'a> {
     place: String,
     row: &'a Row,
     vars: &'a Vars,
-    source_names: &'a [&'a str],
+    node_names: &'a [&'a str],
+    mixes: &'a mut Mixes,
     diagnostics: &'a mut Diagnostics,
+    /// What works on rows here, for messages: `row-level transform`.
+    row_work: &'static str,
     lets: Vec<Slot>,
+    /// Of each let, the branches that its value comes from, if they have several types.
+    let_branches: Vec<Vec<Branch>>,
     emits: Vec<Slot>,
+    /// The same of each emit.
+    emit_branches: Vec<Vec<Branch>>,
     /// Whether every statement so far was parsed; a let may be missing if not.
     complete: bool,
     unknown: Vec<Unknown>,
+    later: Vec<Later>,
+    /// Names of modules and functions that the program would have if it could.
+    modules: Vec<String>,
+    functions: Vec<String>,
+    /// Names behind `--`, which may have been meant as a comment.
+    behind_dashes: Vec<Span>,
     /// Set if what is checked is about groups.
     group: Option<Group>,
     /// Whether `$doc` has a meaning.
@@ -72,25 +88,43 @@ struct Unknown {
     emits: usize,
 }
 
+/// A part of the language that comes later.
+struct Later {
+    /// What it is, with its verb.
+    what: String,
+    /// The first place that uses it, and the others.
+    first: Span,
+    more: Vec<Span>,
+}
+
 impl<'a> Checker<'a> {
     /// A checker for the node called `place` in messages, which reads `row`.
     pub fn new(
         place: String,
         row: &'a Row,
         vars: &'a Vars,
-        source_names: &'a [&'a str],
+        node_names: &'a [&'a str],
+        mixes: &'a mut Mixes,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         Self {
+            row_work: row_work(&place),
             place,
             row,
             vars,
-            source_names,
+            node_names,
+            mixes,
             diagnostics,
             lets: Vec::new(),
+            let_branches: Vec::new(),
             emits: Vec::new(),
+            emit_branches: Vec::new(),
             complete: true,
             unknown: Vec::new(),
+            later: Vec::new(),
+            modules: Vec::new(),
+            functions: Vec::new(),
+            behind_dashes: Vec::new(),
             group: None,
             sees_documents: true,
             lone_names: Vec::new(),
@@ -101,6 +135,14 @@ impl<'a> Checker<'a> {
     /// Makes it a checker of expressions that can't read `$doc`, as rows of several documents come together.
     pub fn without_documents(self) -> Self {
         Self { sees_documents: false, ..self }
+    }
+
+    /// Checks something with another word for what works on rows.
+    pub fn as_row_work<T>(&mut self, work: &'static str, check: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.row_work, work);
+        let checked = check(self);
+        self.row_work = outer;
+        checked
     }
 
     /// Checks an expression that decides about rows. `what` names it in messages: `filter`, ``branch `late` ``.
@@ -124,18 +166,39 @@ impl<'a> Checker<'a> {
         for unknown in std::mem::take(&mut self.unknown) {
             self.report_unknown(&unknown);
         }
+        for later in std::mem::take(&mut self.later) {
+            self.report_later(&later);
+        }
     }
 
     fn error(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reports a part of the language that comes later, and gives what failed. `what` is a whole subject with verb:
-    /// "`trace` is", "closures are".
+    /// Takes note of a part of the language that comes later, and gives what failed. `what` is a whole subject with verb:
+    /// "`trace` is", "closures are". Reported as E199, once a node.
     fn unsupported(&mut self, span: Span, what: &str) -> Expr {
-        let message = format!("{what} not run by this version yet");
-        self.error(Diagnostic::error(Code::E199, message).label(span, "not run yet"));
+        match self.later.iter_mut().find(|later| later.what == what) {
+            Some(later) => later.more.push(span),
+            None => self.later.push(Later { what: what.to_owned(), first: span, more: Vec::new() }),
+        }
         failed(span)
+    }
+
+    fn report_later(&mut self, later: &Later) {
+        let message = format!("{} not run by this version yet", later.what);
+        let diagnostic = Diagnostic::error(Code::E199, message).label(later.first, "not run yet");
+        let more = later.more.iter();
+        self.error(more.fold(diagnostic, |diagnostic, span| diagnostic.label(*span, "used here too")));
+    }
+}
+
+/// What works on rows in a place.
+fn row_work(place: &str) -> &'static str {
+    match place.split_once(' ') {
+        Some(("route", _)) => "route condition",
+        Some(("reshape", _)) => "reshape rule",
+        _ => "row-level transform",
     }
 }
 

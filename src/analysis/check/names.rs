@@ -1,5 +1,6 @@
 //! What a name in CXL refers to: a let, a column, an earlier emit, or a variable of the run.
 
+use super::aggregates::AGGREGATES;
 use super::{Checker, Unknown, failed};
 use crate::analysis::functions::Function;
 use crate::analysis::hir::{Expr, ExprKind, Stamp, Variable};
@@ -66,14 +67,21 @@ impl Checker<'_> {
     /// `a.b` or `a.b.c`: nothing that this version runs has members, so it is always an error.
     pub(super) fn path(&mut self, parts: &[Name], span: Span) -> Expr {
         let head = &parts[0];
+        if self.modules.contains(&head.text) {
+            return failed(span);
+        }
         if self.lookup(&head.text, head.span).is_none() {
             self.unknown_path(parts, span);
+            return failed(span);
+        }
+        let member = &parts[1];
+        if let ([_, _], true) = (parts, self.sees_groups() && AGGREGATES.contains(&member.text.as_str())) {
+            self.aggregate_as_method(&head.text, &[], member, span);
             return failed(span);
         }
         if self.name(&head.text, head.span).ty.is_error() {
             return failed(span);
         }
-        let member = &parts[1];
         let message = format!("`{}` has no member `{}`", head.text, member.text);
         let mut diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not a member");
         if parts.len() == 2 && Function::by_name(&member.text).is_some() {
@@ -87,11 +95,8 @@ impl Checker<'_> {
 
     fn unknown_path(&mut self, parts: &[Name], span: Span) {
         let (head, column) = (&parts[0], &parts[1]);
-        if self.source_names.contains(&head.text.as_str()) && self.lookup(&column.text, span).is_some() {
-            let message = format!("column `{}` is written with the name of a source in {}", column.text, self.place);
-            let help = format!("write `{}`", column.text);
-            let diagnostic = Diagnostic::error(Code::E203, message).label(span, "only a combine reads qualified names");
-            self.error(diagnostic.help(help).fix(span, column.text.clone()));
+        if self.node_names.contains(&head.text.as_str()) {
+            self.qualified(parts, span);
         } else if ["pipeline", "source", "vars", "meta"].contains(&head.text.as_str()) {
             let written = format!("${}", head.text);
             let message = format!("unknown name `{}` in {}", head.text, self.place);
@@ -105,6 +110,37 @@ impl Checker<'_> {
         } else {
             self.note_unknown(&head.text, head.span);
         }
+    }
+
+    /// `rows.total`, where `rows` is a node.
+    fn qualified(&mut self, parts: &[Name], span: Span) {
+        let (node, column) = (&parts[0].text, &parts[1]);
+        if self.lookup(&column.text, span).is_some() {
+            let message = format!("column `{}` is written with the name of a node in {}", column.text, self.place);
+            let help = format!("write `{}`", column.text);
+            let diagnostic = Diagnostic::error(Code::E203, message).label(span, "only a combine reads qualified names");
+            return self.error(diagnostic.help(help).fix(span, column.text.clone()));
+        }
+        if !self.row.complete || !self.complete {
+            return;
+        }
+        let message = format!("unknown column `{}` in {}", column.text, self.place);
+        let names: Vec<&str> = self.row.schema.visible().iter().map(|column| column.name.as_str()).collect();
+        let diagnostic = Diagnostic::error(Code::E203, message)
+            .label(column.span, "not known here")
+            .note(there_are("column", &names));
+        let diagnostic = did_you_mean(diagnostic, &column.text, span, names);
+        let plain = format!("columns are read by their plain names, without `{node}.`");
+        self.error(if diagnostic.help.is_some() { diagnostic } else { diagnostic.help(plain) });
+    }
+
+    /// `it` where no closure is around it.
+    pub(super) fn it(&mut self, span: Span) -> Expr {
+        let diagnostic = Diagnostic::error(Code::E203, "`it` has no meaning here")
+            .label(span, "no closure is around it")
+            .help("`it` is the element inside a closure, as in `items.map(it => it * 2)`");
+        self.error(diagnostic);
+        failed(span)
     }
 
     /// `now`
@@ -252,6 +288,9 @@ impl Checker<'_> {
         let name = unknown.name.as_str();
         if self.lets.iter().chain(&self.emits).any(|slot| slot.name == name) {
             return diagnostic.help(format!("`{name}` is computed by the program, and can be read only further down"));
+        }
+        if self.behind_dashes.contains(&span) {
+            return diagnostic.help("a comment starts with `#`, not with `--`");
         }
         if let Some(help) = self.row.ended(name) {
             return diagnostic.help(help);

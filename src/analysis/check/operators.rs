@@ -1,6 +1,6 @@
 //! Operators: which operands they take, and what their kinds become.
 
-use super::describe::{Help, article, operand, with_help};
+use super::describe::{Help, article, operand, text, with_help};
 use super::unify::{convert, unify, unify_kinds, unify_or_any};
 use super::{Checker, failed};
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm, is_ordered};
@@ -15,7 +15,10 @@ const MAX_SCALE: u8 = 28;
 type Operand<'e> = (Expr, &'e ast::Expr);
 
 impl Checker<'_> {
-    pub(super) fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
+    pub(super) fn unary(&mut self, op: ast::UnaryOp, op_span: Span, operand: &ast::Expr, span: Span) -> Expr {
+        if op == ast::UnaryOp::Negate {
+            self.note_dashes(op_span, operand);
+        }
         let checked = self.expr(operand);
         if checked.ty.is_error() {
             return failed(span);
@@ -26,6 +29,16 @@ impl Checker<'_> {
                 value => Expr { ty: value.ty.clone(), kind: ExprKind::Not(Box::new(value)), span },
             },
             ast::UnaryOp::Negate => self.negate(checked, operand, span),
+        }
+    }
+
+    /// Takes note of a name behind `--`: the operand of one minus begins with another.
+    fn note_dashes(&mut self, minus: Span, operand: &ast::Expr) {
+        if let ast::ExprKind::Unary { op: ast::UnaryOp::Negate, op_span, operand } = &operand.kind
+            && minus.end == op_span.start
+            && matches!(operand.kind, ast::ExprKind::Name(_))
+        {
+            self.behind_dashes.push(operand.span);
         }
     }
 
@@ -56,6 +69,9 @@ impl Checker<'_> {
         }
         let mut checked = self.expr(first);
         for (op, op_span, left_ast, right_ast, span) in joined.into_iter().rev() {
+            if op == BinaryOp::Subtract {
+                self.note_dashes(op_span, right_ast);
+            }
             let right = self.expr(right_ast);
             let (left, right) = ((checked, &**left_ast), (right, &**right_ast));
             checked = match op {
@@ -119,7 +135,7 @@ impl Checker<'_> {
 
     fn report_decimal_with_float(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
         let (float, decimal) = if left.0.ty.kind == Kind::Float { (left, right) } else { (right, left) };
-        let message = format!("`{}` can't mix a decimal and a float", op.symbol());
+        let message = cannot_mix(op.symbol());
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(float.0.span, "this is a float")
             .label(decimal.0.span, "this is a decimal");
@@ -148,9 +164,10 @@ impl Checker<'_> {
             return failed(span);
         };
         let kind = if met.kind == Kind::Null { Kind::Int } else { met.kind };
-        if !equality && !is_ordered(&kind) && kind != Kind::Any {
-            self.report_unordered(op, op_span, &left, &kind);
-            return failed(span);
+        if left.0.ty.kind == Kind::Null || right.0.ty.kind == Kind::Null {
+            self.warn_of_null(op, op_span, (&left, &right), span);
+        } else if !equality && !is_ordered(&kind) && kind != Kind::Any {
+            self.warn_of_no_order(op, op_span, &left, &kind);
         }
         let null_is_unknown = self.null_is_unknown();
         let nullable = met.nullable && (!equality || null_is_unknown);
@@ -177,13 +194,34 @@ impl Checker<'_> {
         self.error(with_help(diagnostic, comparison_help(left, right).or_else(|| comparison_help(right, left))));
     }
 
-    fn report_unordered(&mut self, op: BinaryOp, op_span: Span, left: &Operand, kind: &Kind) {
-        let message = format!("`{}` needs an order, which {} has not", op.symbol(), article(&Type::of(kind.clone())));
-        let help = match kind {
-            Kind::Bool => format!("compare with `==`, or use `{}` as it is", operand(left.1)),
-            _ => "compare with `==` or `!=`".to_owned(),
+    /// A comparison with null that is null for every row or group.
+    fn warn_of_null(&mut self, op: BinaryOp, op_span: Span, (left, right): (&Operand, &Operand), span: Span) {
+        let equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+        if equality && !self.null_is_unknown() {
+            return;
+        }
+        let other = if right.0.ty.kind == Kind::Null { left } else { right };
+        let not = if op == BinaryOp::NotEqual { "not " } else { "" };
+        let asked = format!("{not}{}.is_null()", operand(other.1));
+        let (message, help) = match equality {
+            true => ("a comparison with null is never true in a cull", Some(format!("write `{asked}`"))),
+            false => ("nothing is less or greater than null: this is never true", None),
         };
-        self.error(Diagnostic::error(Code::E200, message).label(op_span, "these have no order").help(help));
+        let diagnostic = Diagnostic::warning(Code::W205, message).label(op_span, "null, whatever stands beside it");
+        // The pattern of a `match` is compared without an operator.
+        let help = help.filter(|_| op_span != span && other.0.ty.kind != Kind::Null);
+        self.diagnostics.push(diagnostic.help_opt(help));
+    }
+
+    /// Bools, arrays and maps can be compared, but none is less than another.
+    fn warn_of_no_order(&mut self, op: BinaryOp, op_span: Span, left: &Operand, kind: &Kind) {
+        let (kinds, help) = match kind {
+            Kind::Bool => ("bools", format!("compare with `==`, or use `{}` as it is", operand(left.1))),
+            Kind::Map => ("maps", "compare with `==` or `!=`".to_owned()),
+            _ => ("arrays", "compare with `==` or `!=`".to_owned()),
+        };
+        let message = format!("`{}` is never true here: {kinds} have no order", op.symbol());
+        self.diagnostics.push(Diagnostic::warning(Code::W205, message).label(op_span, "never true").help(help));
     }
 
     /// A chain of `and` or of `or`.
@@ -302,7 +340,13 @@ fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
         (Kind::Date, Kind::String, _) => Help::method(right.1, "to_date", "to compare dates"),
         (Kind::DateTime, Kind::String, _) => Help::method(right.1, "to_datetime", "to compare times"),
         (Kind::DateTime, Kind::Date, _) => Help::method(left.1, "to_date", "to compare days"),
-        (Kind::Bool, Kind::Int, _) => Help::say(format!("use `{0}` or `not {0}` as it is", operand(left.1))),
+        (Kind::Bool, Kind::Int, ast::ExprKind::Literal(_)) => Help::say(match text(left.1) {
+            Some(shown) => format!("use `{shown}` or `not {shown}` as it is"),
+            None => format!("use `{}` as it is", operand(left.1)),
+        }),
+        (Kind::Bool, Kind::Int, _) => {
+            Help::say(format!("make a bool of the int, for instance `{} != 0`", operand(right.1)))
+        }
         (Kind::Bool, Kind::String, _) => Help::method(right.1, "to_bool", "to compare bools"),
         _ => None,
     }
@@ -406,6 +450,11 @@ pub(super) fn is_number(kind: &Kind) -> bool {
 
 pub(super) fn mixes_decimal_and_float(left: &Kind, right: &Kind) -> bool {
     matches!((left, right), (Kind::Decimal { .. }, Kind::Float) | (Kind::Float, Kind::Decimal { .. }))
+}
+
+/// What is said where `what`, an operator or a function, is given a decimal and a float.
+pub(super) fn cannot_mix(what: &str) -> String {
+    format!("`{what}` cannot mix decimal and float without an explicit cast")
 }
 
 pub(super) fn this_is(ty: &Type) -> String {

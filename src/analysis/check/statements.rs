@@ -1,6 +1,8 @@
 //! The statements of a program, and what its output row is.
 
-use super::{Checker, Row};
+use super::describe::article;
+use super::operators::this_is;
+use super::{Branch, Checker, Row};
 use crate::analysis::hir::{Column, Expr, ExprKind, OutputColumn, Schema, Slot, Statement};
 use crate::analysis::types::Kind;
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -24,7 +26,7 @@ pub(crate) struct Program {
 impl Checker<'_> {
     /// Checks a program. Right sides of `emit` read the input row.
     pub fn program(&mut self, program: &ast::Program) -> Program {
-        self.complete = program.complete;
+        self.begin(program);
         let mut checked = Program::default();
         for statement in &program.statements {
             self.statement(statement, &mut checked);
@@ -33,6 +35,21 @@ impl Checker<'_> {
         checked.emits = self.emits.clone();
         checked.complete = self.complete;
         checked
+    }
+
+    /// Takes note of what holds for the whole program.
+    pub(super) fn begin(&mut self, program: &ast::Program) {
+        self.complete = program.complete;
+        for statement in &program.statements {
+            match &statement.kind {
+                StatementKind::Function { name } => self.functions.push(name.text.clone()),
+                StatementKind::Use { path, alias } => {
+                    let name = alias.as_ref().or(path.last());
+                    self.modules.extend(name.map(|name| name.text.clone()));
+                }
+                _ => {}
+            }
+        }
     }
 
     fn statement(&mut self, statement: &ast::Statement, program: &mut Program) {
@@ -53,14 +70,22 @@ impl Checker<'_> {
 
     pub(super) fn let_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
         let value = self.expr(value);
+        self.let_branches.push(self.branches_if_mixed(&value));
         self.lets.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
         Statement::Let { slot: self.lets.len() - 1, value }
     }
 
     pub(super) fn emit_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
         let value = self.expr(value);
+        let branches = self.branches_if_mixed(&value);
+        self.mixes.insert(name.span, branches.clone());
+        self.emit_branches.push(branches);
         self.emits.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
         Statement::Emit { slot: self.emits.len() - 1, value }
+    }
+
+    fn branches_if_mixed(&self, value: &Expr) -> Vec<Branch> {
+        if value.ty.kind == Kind::Any { self.branches(value) } else { Vec::new() }
     }
 
     fn distinct(&mut self, by: Option<&ast::Name>, span: Span) -> Statement {
@@ -89,8 +114,8 @@ impl Checker<'_> {
             ExprKind::Emit(slot) => self.emits[slot].name.clone(),
             _ => return,
         };
-        let message = format!("`distinct` can't use `{name}` as its key: it is an {}", part.ty.kind);
-        let mut diagnostic = Diagnostic::error(Code::E200, message).label(part.span, format!("this is an {}", part.ty));
+        let message = format!("`distinct` can't use `{name}` as its key: it is {}", article(&part.ty));
+        let mut diagnostic = Diagnostic::error(Code::E200, message).label(part.span, this_is(&part.ty));
         if part.span == statement {
             diagnostic = diagnostic.help("name the column that counts: `distinct by …`");
         }

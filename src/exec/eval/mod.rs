@@ -59,8 +59,19 @@ pub struct Transformed {
     pub filtered: usize,
     /// The failures, one for each failed row, ascending by row: its first error in statement order.
     pub faults: Vec<Fault>,
-    /// `warn` validations that did not hold: row, and position among the validations.
-    pub warned: Vec<(usize, usize)>,
+    /// `warn` validations that did not hold, by row and then by validation.
+    pub warned: Vec<Warning>,
+}
+
+/// A `warn` validation that did not hold for a row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Warning {
+    /// The row, as a position in the input batch.
+    pub row: usize,
+    /// The validation, as a position among the transform's.
+    pub validation: usize,
+    /// Why it could not be computed; `None` if it could.
+    pub failure: Option<Fault>,
 }
 
 /// What a route did to a batch.

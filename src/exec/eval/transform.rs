@@ -9,7 +9,7 @@ use super::error::Faults;
 use super::frame::Frame;
 use super::live::Live;
 use super::node::Node;
-use super::{Constants, Transformed};
+use super::{Constants, Transformed, Warning};
 use crate::analysis::hir::{self, ExprKind, OutputColumn};
 use crate::analysis::types::Kind;
 use crate::diagnostics::Span;
@@ -55,7 +55,7 @@ struct Progress<'a> {
     frame: Frame<'a>,
     live: Live,
     filtered: usize,
-    warned: Vec<(usize, usize)>,
+    warned: Vec<Warning>,
 }
 
 impl Transform {
@@ -82,7 +82,10 @@ impl Transform {
         let (live, warned) = (Live::all(batch.rows), Vec::new());
         let mut progress = Progress { frame, live, filtered: 0, warned };
         for (position, validation) in self.validations.iter().enumerate() {
-            progress.validate(position, validation, batch);
+            match validation.warn_only {
+                true => progress.warn(position, validation, batch),
+                false => progress.validate(validation, batch),
+            }
         }
         for statement in &self.statements {
             progress.execute(statement);
@@ -92,7 +95,7 @@ impl Transform {
 
     fn finish(&self, progress: Progress<'_>, batch: &Batch) -> Transformed {
         let Progress { frame, live, filtered, mut warned } = progress;
-        warned.sort_unstable();
+        warned.sort_by_key(|warning| (warning.row, warning.validation));
         let kept = (!live.is_all()).then(|| live.indices());
         let columns = self.output.iter().map(|column| {
             let (datum, kind) = match column.as_ref()? {
@@ -155,21 +158,28 @@ fn statement(entry: &hir::Statement, emits: &[hir::Slot], constants: &Constants)
 
 impl Progress<'_> {
     /// A row passes if the check is exactly true. A check that fails to compute is an error of the row as anywhere
-    /// else, but for a warning it only doesn't hold.
-    fn validate(&mut self, position: usize, validation: &Validation, batch: &Batch) {
-        if validation.warn_only {
-            let faults = std::mem::replace(&mut self.frame.faults, Faults::new(batch.rows));
-            let passed = self.frame.holds(&validation.check, &self.live);
-            let failed = std::mem::replace(&mut self.frame.faults, faults);
-            let passed = failed.failed().map_or(passed.clone(), |failed| passed.and_not(&failed));
-            self.live.minus(&passed).for_each(|row| self.warned.push((row, position)));
-            return;
-        }
+    /// else.
+    fn validate(&mut self, validation: &Validation, batch: &Batch) {
         self.frame.faults.set_field(validation.field.clone());
         let passed = self.frame.holds(&validation.check, &self.live);
         self.drop_failed();
         self.live.minus(&passed).for_each(|row| self.frame.faults.push(validation.fault(row, batch)));
         self.drop_failed();
+    }
+
+    /// A check that only warns is asked about every row, also one that another check rejects. One that fails to compute
+    /// does not hold.
+    fn warn(&mut self, position: usize, validation: &Validation, batch: &Batch) {
+        let all = Live::all(batch.rows);
+        let faults = std::mem::replace(&mut self.frame.faults, Faults::new(batch.rows));
+        let passed = self.frame.holds(&validation.check, &all);
+        let failed = std::mem::replace(&mut self.frame.faults, faults);
+        let passed = failed.failed().map_or(passed.clone(), |failed| passed.and_not(&failed));
+        let mut failures = failed.into_sorted().into_iter().peekable();
+        all.minus(&passed).for_each(|row| {
+            let failure = failures.next_if(|fault| fault.row == row);
+            self.warned.push(Warning { row, validation: position, failure });
+        });
     }
 
     fn execute(&mut self, statement: &Statement) {

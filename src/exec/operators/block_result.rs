@@ -1,12 +1,14 @@
 //! What a block came to: what is written when its turn comes.
 
-use crate::diagnostics::Diagnostic;
-use crate::exec::Failure;
+use std::ops::AddAssign;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::diagnostics::Diagnostic;
+use crate::exec::Failure;
 use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::dlq::Letters;
+use crate::exec::eval::Warning;
 
 use super::Tree;
 use super::buffer::Collected;
@@ -69,6 +71,30 @@ pub(crate) struct Counts {
     pub busy: Duration,
 }
 
+/// How many rows a `warn` validation did not hold for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct WarnedRows {
+    /// All of them.
+    pub all: u64,
+    /// Those for which it could not be computed.
+    pub failed: u64,
+}
+
+impl WarnedRows {
+    /// Counts one more.
+    pub fn add(&mut self, warning: &Warning) {
+        self.all += 1;
+        self.failed += u64::from(warning.failure.is_some());
+    }
+}
+
+impl AddAssign for WarnedRows {
+    fn add_assign(&mut self, other: Self) {
+        self.all += other.all;
+        self.failed += other.failed;
+    }
+}
+
 /// A `warn` validation and the rows of a block for which it did not hold.
 pub(crate) struct Warned {
     /// The operator, as a position in the segment.
@@ -76,7 +102,7 @@ pub(crate) struct Warned {
     /// The validation, as a position.
     pub validation: usize,
     /// How many.
-    pub count: u64,
+    pub count: WarnedRows,
     /// What to say about the first few.
     pub samples: Vec<Diagnostic>,
 }

@@ -5,13 +5,14 @@ use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::Failure;
 use crate::exec::batch::Batch;
 use crate::exec::dlq::{MERGED, Trigger};
+use crate::exec::eval::Warning;
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sources::{Source, Ticket};
 use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaultKind};
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm};
 
 use super::group_name::group_name;
-use super::{Lost, TreeNode, operands};
+use super::{Lost, TreeNode, WarnedRows, operands};
 
 /// A record that could not be typed, and what its source says about it.
 pub(super) struct RecordText<'a> {
@@ -315,24 +316,37 @@ pub(super) fn with_place(sources: &[Source<'_>], batch: &Batch, row: usize, fail
 }
 
 /// A row for which a `warn` validation did not hold.
-pub(super) fn warning(
-    sources: &[Source<'_>],
-    node: &TreeNode<'_>,
-    batch: &Batch,
-    row: usize,
-    validation: usize,
-) -> Diagnostic {
-    let file = file_of(sources, batch, row);
-    let message = format!("{file}, row {}: {}", batch.origin.file_row(row), validation_text(node.operator, validation));
-    with_validation(Diagnostic::warning(Code::W393, message), node.operator, validation)
+pub(super) fn warning(sources: &[Source<'_>], node: &TreeNode<'_>, batch: &Batch, warning: &Warning) -> Diagnostic {
+    let (operator, validation) = (node.operator, warning.validation);
+    let place = format!("{}, row {}", file_of(sources, batch, warning.row), batch.origin.file_row(warning.row));
+    let Some(fault) = &warning.failure else {
+        let message = format!("{place}: {}", validation_text(operator, validation));
+        return with_validation(Diagnostic::warning(Code::W393, message), operator, validation, "does not hold");
+    };
+    let what = match &operator.kind {
+        OperatorKind::Transform(spec) => spec.transform.validations[validation].name.as_deref(),
+        _ => None,
+    };
+    let what = what.map_or_else(|| "a validation".to_string(), |name| format!("validation `{name}`"));
+    let diagnostic =
+        Diagnostic::warning(Code::W393, format!("{place}: {what} could not be computed: {}", fault.message))
+            .label(fault.span, format!("in transform `{}`", operator.node()));
+    let operands = operands::of(operator, batch, fault);
+    if operands.is_empty() { diagnostic } else { diagnostic.note(format!("with {operands}")) }
 }
 
 /// How often a `warn` validation did not hold in all.
-pub(crate) fn warning_total(operator: &Operator, validation: usize, count: u64) -> Diagnostic {
-    let rows = if count == 1 { "1 row".to_string() } else { format!("{count} rows") };
-    let message =
-        format!("transform `{}`: {rows} warned of: {}", operator.node(), validation_text(operator, validation));
-    with_validation(Diagnostic::warning(Code::W393, message), operator, validation)
+pub(crate) fn warning_total(operator: &Operator, validation: usize, count: WarnedRows) -> Diagnostic {
+    let rows = |count: u64| if count == 1 { "1 row".to_string() } else { format!("{count} rows") };
+    let (warned, text) = (count.all - count.failed, validation_text(operator, validation));
+    let label = if warned == 0 { "could not be computed" } else { "does not hold" };
+    let said = match (warned, count.failed) {
+        (warned, 0) => format!("{} warned of: {text}", rows(warned)),
+        (0, failed) => format!("{} could not be checked by a validation", rows(failed)),
+        (warned, failed) => format!("{} warned of: {text}; {} could not be checked", rows(warned), rows(failed)),
+    };
+    let message = format!("transform `{}`: {said}", operator.node());
+    with_validation(Diagnostic::warning(Code::W393, message), operator, validation, label)
 }
 
 fn validation_text(operator: &Operator, validation: usize) -> String {
@@ -344,9 +358,9 @@ fn validation_text(operator: &Operator, validation: usize) -> String {
     }
 }
 
-fn with_validation(diagnostic: Diagnostic, operator: &Operator, validation: usize) -> Diagnostic {
+fn with_validation(diagnostic: Diagnostic, operator: &Operator, validation: usize, label: &str) -> Diagnostic {
     match &operator.kind {
-        OperatorKind::Transform(spec) => diagnostic.label(spec.transform.validations[validation].span, "does not hold"),
+        OperatorKind::Transform(spec) => diagnostic.label(spec.transform.validations[validation].span, label),
         _ => diagnostic,
     }
 }

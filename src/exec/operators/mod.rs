@@ -23,7 +23,7 @@ mod sort;
 mod unit;
 
 use aggregate::{Finish, Stream, Whole};
-pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned};
+pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned, WarnedRows};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::{preview, warning_total};
 pub(crate) use lost::Lost;

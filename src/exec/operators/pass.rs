@@ -8,7 +8,7 @@ use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{Bond, LetterRow, LetterWriter};
-use crate::exec::eval;
+use crate::exec::eval::{self, Warning};
 use crate::exec::fault::Fault;
 use crate::exec::rest::Place;
 use crate::exec::sources::{Source, Ticket};
@@ -20,7 +20,7 @@ use super::buffer::{BufferContext, CollectError, Collector};
 use super::cull;
 use super::fault_text::{self, FaultText, RecordText};
 use super::merge::ColumnMap;
-use super::{Action, BlockResult, Lost, Mixed, Resting, Slice, Tree, Unit, WARNING_SAMPLES, Warned};
+use super::{Action, BlockResult, Lost, Mixed, Resting, Slice, Tree, Unit, WARNING_SAMPLES, Warned, WarnedRows};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
@@ -501,18 +501,24 @@ impl<'a, 'p> Pass<'a, 'p> {
     }
 
     /// `warn` validations that did not hold: counted, and the first few spelled out.
-    fn warn(&mut self, at: usize, batch: &Batch, warned: &[(usize, usize)]) {
+    fn warn(&mut self, at: usize, batch: &Batch, warned: &[Warning]) {
         self.result.counts[at].warned += warned.len() as u64;
-        for &(row, validation) in warned {
+        for warning in warned {
+            let validation = warning.validation;
             let known = self.result.warned.iter().position(|w| (w.node, w.validation) == (at, validation));
             let entry = known.unwrap_or_else(|| {
-                self.result.warned.push(Warned { node: at, validation, count: 0, samples: Vec::new() });
+                self.result.warned.push(Warned {
+                    node: at,
+                    validation,
+                    count: WarnedRows::default(),
+                    samples: Vec::new(),
+                });
                 self.result.warned.len() - 1
             });
             let entry = &mut self.result.warned[entry];
-            entry.count += 1;
+            entry.count.add(warning);
             if entry.samples.len() < WARNING_SAMPLES {
-                entry.samples.push(fault_text::warning(self.sources, &self.tree.nodes[at], batch, row, validation));
+                entry.samples.push(fault_text::warning(self.sources, &self.tree.nodes[at], batch, warning));
             }
         }
     }

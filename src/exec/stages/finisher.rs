@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{LetterFile, Spool};
 use crate::exec::memory::Arbitrator;
-use crate::exec::operators::{BlockResult, Counts, Filling, Tree, WARNING_SAMPLES, Warned, make_room};
+use crate::exec::operators::{BlockResult, Counts, Filling, Tree, WARNING_SAMPLES, Warned, WarnedRows, make_room};
 use crate::exec::publish::Output;
 use crate::exec::sources::Source;
 use crate::exec::{Failure, Observer};
@@ -59,7 +59,7 @@ pub(crate) struct LetterBox<'a, 'p> {
 }
 
 /// How often each `warn` validation did not hold: by operator and its position there.
-pub(crate) type Warnings = BTreeMap<(OperatorId, usize), u64>;
+pub(crate) type Warnings = BTreeMap<(OperatorId, usize), WarnedRows>;
 
 /// How far the run is.
 #[derive(Clone, Copy, Default)]
@@ -267,7 +267,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
         let is_alone = self.segments.len() == 1;
         let Segment { tree, warnings, .. } = &mut self.segments[segment];
         let before = self.ends.warned.entry((tree.nodes[node].id, validation)).or_default();
-        let shown = samples.into_iter().take(WARNING_SAMPLES.saturating_sub(*before as usize));
+        let shown = samples.into_iter().take(WARNING_SAMPLES.saturating_sub(before.all as usize));
         *before += count;
         match is_alone {
             true => shown.for_each(|sample| self.observer.warning(&sample)),

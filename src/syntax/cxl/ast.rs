@@ -18,7 +18,7 @@ pub struct Name {
 pub struct Program {
     /// In order of writing.
     pub statements: Vec<Statement>,
-    /// Whether every statement was parsed; if not, followers stay silent about names that are missing.
+    /// Whether all names that statements bind are known; if not, followers stay silent about names that are missing.
     pub complete: bool,
     /// The whole text.
     pub span: Span,
@@ -50,6 +50,8 @@ pub enum StatementKind {
     Use { path: Vec<Name>, alias: Option<Name> },
     /// `emit each binding in source outer { body }`
     EmitEach { binding: Name, source: Expr, outer: bool, body: Vec<Statement> },
+    /// `fn name(…) = …`, which a program can't hold; already reported.
+    Function { name: Name },
     /// An expression whose value is dropped.
     Expr(Expr),
 }

@@ -121,7 +121,7 @@ pub(super) fn string(lexer: &mut Lexer<'_, '_>, quote: char) {
             Ok(c) => value.push(c),
             Err(diagnostic) => {
                 let span = lexer.span(lexer.at + at, lexer.at + at + len);
-                lexer.report(diagnostic(&rest[at..at + len]).label(span, ""));
+                lexer.report(diagnostic(&rest[at..at + len], span));
                 sound = false;
             }
         }
@@ -130,7 +130,8 @@ pub(super) fn string(lexer: &mut Lexer<'_, '_>, quote: char) {
     lexer.push(if sound { Tok::String(value) } else { Tok::Bad }, at + 1);
 }
 
-type Explain = fn(&str) -> Diagnostic;
+/// Says what is wrong with an escape, which stands at the span.
+type Explain = fn(&str, Span) -> Diagnostic;
 
 /// The escape at the start of `text`: the bytes it takes and the character it stands for. `None` at a line's end.
 fn escape(text: &str) -> Option<(usize, Result<char, Explain>)> {
@@ -151,21 +152,48 @@ fn unicode_escape(text: &str) -> (usize, Result<char, Explain>) {
     if digits < 4 {
         return (2 + digits, Err(short_unicode_escape));
     }
-    let code = u32::from_str_radix(&text[2..6], 16).expect("four hex digits are a number");
-    (6, char::from_u32(code).ok_or(half_character as Explain))
+    match char::from_u32(code_unit(text)) {
+        Some(c) => (6, Ok(c)),
+        None if pair(text).is_some() => (12, Err(two_halves)),
+        None => (6, Err(half_character)),
+    }
 }
 
-fn unknown_escape(escape: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::error(Code::E202, format!("`{escape}` is not an escape"));
-    diagnostic.help(r#"write `\\` for a backslash; the escapes are \\ \" \' \n \t \r and \uXXXX"#)
+/// The number of `\uXXXX` at the start of the text.
+fn code_unit(text: &str) -> u32 {
+    u32::from_str_radix(&text[2..6], 16).expect("four hex digits are a number")
 }
 
-fn short_unicode_escape(escape: &str) -> Diagnostic {
-    Diagnostic::error(Code::E202, format!("`{escape}` needs four hex digits behind `\\u`"))
+/// The character that two escapes at the start of the text stand for together, as JSON writes it.
+fn pair(text: &str) -> Option<char> {
+    let second = text.get(6..12).filter(|second| second.starts_with("\\u"))?;
+    let digits = second[2..].bytes().all(|byte| byte.is_ascii_hexdigit());
+    let units = [code_unit(text) as u16, if digits { code_unit(second) as u16 } else { return None }];
+    char::decode_utf16(units).next()?.ok()
 }
 
-fn half_character(escape: &str) -> Diagnostic {
-    Diagnostic::error(Code::E202, format!("`{escape}` is not a character")).help("write the character itself")
+fn unknown_escape(escape: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E202, format!("`{escape}` is not an escape"))
+        .label(span, "")
+        .help(r#"write `\\` for a backslash; the escapes are \\ \" \' \n \t \r and \uXXXX"#)
+}
+
+fn short_unicode_escape(escape: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E202, format!("`{escape}` needs four hex digits behind `\\u`")).label(span, "")
+}
+
+fn half_character(escape: &str, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(Code::E202, format!("`{escape}` is not a character")).label(span, "");
+    diagnostic.help("write the character itself")
+}
+
+fn two_halves(escape: &str, span: Span) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error(Code::E202, format!("`{escape}` are the halves of one character")).label(span, "");
+    match pair(escape) {
+        Some(c) if !c.is_control() => diagnostic.help(format!("write the character itself: `{c}`")).fix(span, c),
+        _ => diagnostic.help("write the character itself"),
+    }
 }
 
 /// A text whose closing quote is not on its line. The rest of the line is read as part of it.

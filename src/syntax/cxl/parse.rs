@@ -1,7 +1,7 @@
 //! Programs and expressions, statement by statement.
 
 use super::Source;
-use super::ast::{Expr, ExprKind, Program, Statement, StatementKind};
+use super::ast::{Expr, ExprKind, Name, Program, Statement, StatementKind, Target};
 use super::builder::Builder;
 use super::grammar::{ExprParser, StatementParser};
 use super::lexer::{self, Lexed};
@@ -13,8 +13,8 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
 /// How long a program may be.
 pub const MAX_BYTES: usize = 65_536;
 
-/// Parses a program. Reports E202 for each statement that does not parse and leaves it out, with
-/// [`Program::complete`] set to false.
+/// Parses a program. Reports E202 for each statement that does not parse. Where it was to bind a name, it stays as one
+/// whose value is [`ExprKind::Error`]; else it is left out, with [`Program::complete`] set to false.
 pub fn parse_program(source: &Source, diagnostics: &mut Diagnostics) -> Program {
     let mut program = Program { statements: Vec::new(), complete: true, span: source.span };
     let Some((raws, near_dates)) = read(source, diagnostics) else {
@@ -84,6 +84,28 @@ fn numbered<'input>(tokens: &[Token<'input>]) -> impl Iterator<Item = Numbered<'
     tokens.iter().enumerate().map(|(index, token)| Ok((index, token.tok.clone(), index + 1)))
 }
 
+/// What a statement that does not parse was to bind, and whether that is all of it for sure.
+fn binding(tokens: &[Token<'_>]) -> Option<(StatementKind, bool)> {
+    let [word, named, rest @ ..] = tokens else { return None };
+    let Tok::Ident(text) = named.tok else { return None };
+    let name = Name { text: text.to_owned(), span: named.span };
+    let value = match rest {
+        [_, value @ ..] if !value.is_empty() => Expr { kind: ExprKind::Error, span: whole(value) },
+        _ => Expr { kind: ExprKind::Error, span: whole(tokens) },
+    };
+    let kind = match word.tok {
+        Tok::Let => StatementKind::Let { name, value },
+        Tok::Emit => StatementKind::Emit { target: Target::Column(name), value },
+        Tok::Fn => return Some((StatementKind::Function { name }, true)),
+        _ => return None,
+    };
+    Some((kind, rest.first().is_some_and(|next| next.tok == Tok::Equal)))
+}
+
+fn whole(tokens: &[Token<'_>]) -> Span {
+    tokens[0].span.to(tokens[tokens.len() - 1].span)
+}
+
 struct Parser<'d, 'n> {
     diagnostics: &'d mut Diagnostics,
     near_dates: &'n [(usize, Span)],
@@ -98,8 +120,11 @@ impl Parser<'_, '_> {
     fn statement(&mut self, raw: RawStatement<'_>) -> Option<Statement> {
         let block = raw.block.map(|raws| self.block(raws)).unwrap_or_default();
         let parsed = if raw.broken { None } else { self.parse(&raw.tokens, block) };
-        self.complete &= parsed.is_some();
-        parsed
+        parsed.or_else(|| {
+            let (kind, is_whole) = binding(&raw.tokens).unzip();
+            self.complete &= is_whole.unwrap_or(false);
+            Some(Statement { kind: kind?, span: whole(&raw.tokens) })
+        })
     }
 
     fn parse(&mut self, tokens: &[Token<'_>], block: Vec<Statement>) -> Option<Statement> {

@@ -84,6 +84,7 @@ fn statement(f: &mut Formatter<'_>, statement: &Statement, indent: usize) -> fmt
             }
             write!(f, "{:indent$}}}", "")
         }
+        StatementKind::Function { name } => write!(f, "fn {}(…) = …", name.text),
         StatementKind::Expr(value) => write!(f, "{value}"),
     }
 }

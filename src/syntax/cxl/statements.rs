@@ -74,7 +74,7 @@ impl<'input> Splitter<'input, '_> {
         while let Some(token) = self.tokens.next() {
             if token.tok == Tok::Newline {
                 new_line = true;
-                if self.line_ends_statement(&current) {
+                if self.line_ends_statement(&current) && !self.goes_on_by_mistake(&mut current) {
                     self.finish(&mut current, &mut done);
                 }
                 continue;
@@ -98,6 +98,27 @@ impl<'input> Splitter<'input, '_> {
         while self.tokens.next_if(|token| token.tok == Tok::Newline).is_some() {}
         let goes_on = self.tokens.peek().is_some_and(|next| next.tok.continues_line());
         current.open.is_empty() && current.matches == 0 && !goes_on && current.ends_expression()
+    }
+
+    /// Whether the next line can only belong to the statement although a line end ended it; reports it.
+    fn goes_on_by_mistake(&mut self, current: &mut Current<'input>) -> bool {
+        let Some(next) = self.tokens.peek() else { return false };
+        let head = match (current.raw.tokens.as_slice(), &next.tok) {
+            ([word, name], Tok::Equal) if matches!((&word.tok, &name.tok), (Tok::Let | Tok::Emit, Tok::Ident(_))) => {
+                format!("{} {} = …", word.text, name.text)
+            }
+            ([word], Tok::By) if word.tok == Tok::Distinct => "distinct by …".to_owned(),
+            _ => return false,
+        };
+        if !current.raw.broken {
+            self.diagnostics.push(
+                Diagnostic::error(Code::E202, format!("`{}` can't begin a line", next.text))
+                    .label(next.span, "belongs to the line above")
+                    .help(format!("write `{head}` on one line")),
+            );
+        }
+        current.raw.broken = true;
+        true
     }
 
     /// Whether a statement starts although the one before has not ended with its line; reports it.

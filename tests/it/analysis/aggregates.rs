@@ -177,7 +177,7 @@ fn what_follows_from_a_mistake_is_silent() {
     one(&around("emit x = qty\nemit y = qty + 1\nlet a = 1\nemit z = qty"), "E200");
     one(&around("let a = qty\nlet b = a\nemit x = b\nemit y = b + 1"), "E200");
     one(&around("emit x = missing\nemit y = sum(missing)\nlet a = missing"), "E203");
-    one(&around("let a = = 1\nemit b = a + 1\nemit c = sum(a) + d"), "E202");
+    one(&around("let a = = 1\nemit b = a + 1\nemit c = sum(a) + a"), "E202");
     // A failed aggregate silences what is below it.
     let below = "  - { type: aggregate, name: u, input: t, config: { group_by: [x], cxl: \"emit y = sum(x) + x\" } }\n";
     let above = |config: &str| with(config).replace("  - type: sink", &format!("{below}  - type: sink"));

@@ -55,6 +55,19 @@ fn a_statement_that_does_not_parse_silences_names() {
     assert_eq!(found(&text).len(), 1);
 }
 
+/// What a statement was to bind has the error type, in the program and below it; other mistakes there are still told.
+#[test]
+fn names_whose_values_do_not_parse_are_silent() {
+    let below =
+        "  - { type: transform, name: u, input: t, config: { cxl: \"emit y = id + '!'\\nemit z = nowhere\" } }\n";
+    for broken in ["emit id = id.to_string() +", "emit id = id.to_string(", "emit id = if id > 1 then 'a' els 'b'"] {
+        let text = around(&format!("{broken}\nlet a = id +\nemit b = a.upper() + 1\nemit c = a ?? somewhere"));
+        let found = found(&text.replace("  - type: sink", &format!("{below}  - type: sink")));
+        let codes: Vec<&str> = found.iter().map(|finding| &finding[..4]).collect();
+        assert_eq!(codes, ["E202", "E202", "E203", "E203"], "{broken}: {found:#?}");
+    }
+}
+
 #[test]
 fn what_is_below_a_node_that_failed_is_silent() {
     let nodes = |broken: &str| {
@@ -79,7 +92,9 @@ fn long_chains_of_nodes_and_operators_are_no_danger() {
     text = text.replace("    input: t\n", "    input: n4999\n");
     for index in 0..5000 {
         let input = if index == 0 { "t".to_owned() } else { format!("n{}", index - 1) };
-        text.push_str(&format!("  - {{ type: transform, name: n{index}, input: {input}, config: {{ cxl: \"\" }} }}\n"));
+        text.push_str(&format!(
+            "  - {{ type: transform, name: n{index}, input: {input}, config: {{ cxl: \"filter true\" }} }}\n"
+        ));
     }
     assert_eq!(found(&text), Vec::<String>::new());
     let sum = vec!["1"; 450].join(" + ");

@@ -94,7 +94,7 @@ fn rules_agree_on_the_kind_of_a_column_of_nulls() {
 fn conditions_are_compared_by_what_they_say() {
     let both = |first: &str, second: &str| {
         let rules = rule("a", first, "qty: \"1\"") + &rule("b", second, "name: \"'x'\", qty: \"2\"");
-        codes(&around("", &rules, &transform("")))
+        codes(&around("filter true", &rules, &transform("filter true")))
     };
     let always = "E200 rules `a` and `b` of reshape `change` both set `qty` in the same rows";
     assert_eq!(both("qty > 1 and name == 'x'", "qty>1 and  name == 'x'"), [always]);
@@ -104,7 +104,11 @@ fn conditions_are_compared_by_what_they_say() {
     // Conditions that failed are not the same one.
     assert_eq!(both("qtty > 1", "qtty > 1"), ["E203 unknown name `qtty` in reshape \"change\""]);
     let rules = rule("a", "true", "qty: \"1\"") + &rule("b", "true", "name: \"'x'\"");
-    assert_eq!(codes(&around("", &rules, &transform(""))), [""; 0], "they write into different columns");
+    assert_eq!(
+        codes(&around("filter true", &rules, &transform("filter true"))),
+        [""; 0],
+        "they write into different columns"
+    );
 }
 
 /// Each column that rules with one condition set is a finding, and only one, however many rules set it.
@@ -112,7 +116,7 @@ fn conditions_are_compared_by_what_they_say() {
 fn every_column_that_rules_contest_is_one_finding() {
     let found = |rules: &[(&str, &str, &str)]| {
         let rules: String = rules.iter().map(|(name, when, set)| rule(name, when, set)).collect();
-        codes(&around("", &rules, &transform("")))
+        codes(&around("filter true", &rules, &transform("filter true")))
     };
     let two = [("a", "true", "qty: \"1\", name: \"'x'\""), ("b", "true", "name: \"'y'\", qty: \"2\"")];
     let finding =
@@ -140,38 +144,42 @@ fn one_mistake_is_one_finding() {
     one(&around(narrow, &rules, &transform("emit x = missing.upper() + 1")), "E203");
     // Below a node that failed nothing is said of columns, nor of stamps.
     let added = "        - { name: a, when: \"$meta.synthetic and what\", synthesize: { copy_from: none, overrides: { x: \"y\" } } }";
-    let text = around("", added, &transform("emit x = $meta.synthetic\\nemit z = other"));
+    let text = around("filter true", added, &transform("emit x = $meta.synthetic\\nemit z = other"));
     one(&text.replace("input: rows", "input: row"), "E004");
     // A value of the wrong type, and the column that it was for.
-    one(&around("", &rule("a", "true", "qty: name"), &transform("emit x = qty + 1")), "E200");
+    one(&around("filter true", &rule("a", "true", "qty: name"), &transform("emit x = qty + 1")), "E200");
     // A name that is known neither as a column nor as a value.
-    one(&around("", &rule("a", "true", "qty: other, name: other"), &transform("")), "E203");
+    one(&around("filter true", &rule("a", "true", "qty: other, name: other"), &transform("filter true")), "E203");
     // A partition that a new row is to leave, by a value that failed anyway.
     let leaves = "        - { name: a, when: \"true\", synthesize: { copy_from: trigger, overrides: { id: name } } }";
-    one(&around("", leaves, &transform("")), "E200");
+    one(&around("filter true", leaves, &transform("filter true")), "E200");
     // Rules of which one can't be read.
     let broken = rules.clone() + "        - { name: b, when: \"true\", mutate: { qty: \"1\" } }\n";
-    one(&around("", &broken, &transform("emit x = qty")), "E000");
+    one(&around("filter true", &broken, &transform("emit x = qty")), "E000");
     let only = "        - { name: b, when: \"true\", synthesize: { copy_from: parent } }";
-    one(&around("", only, &transform("emit x = other")), "E000");
+    one(&around("filter true", only, &transform("emit x = other")), "E000");
 }
 
 #[test]
 fn stamps_are_read_below_a_reshape_only() {
     let rules = rule("a", "true", "qty: \"1\"");
     let read = "emit made = $meta.synthetic\\nemit source = $meta.synthesized_by + $meta.mutated_by";
-    assert_eq!(codes(&around("", &rules, &transform(read))), [""; 0]);
-    let above = codes(&around(read, &rules, &transform("")));
+    assert_eq!(codes(&around("filter true", &rules, &transform(read))), [""; 0]);
+    let above = codes(&around(read, &rules, &transform("filter true")));
     assert_eq!(above.len(), 3, "{above:#?}");
     assert_eq!(above[0], "E203 the rows of transform \"before\" have no `$meta.synthetic`");
-    let unknown = codes(&around("", &rules, &transform("emit x = $meta.synthesised_by\\nemit y = meta.synthetic")));
+    let unknown =
+        codes(&around("filter true", &rules, &transform("emit x = $meta.synthesised_by\\nemit y = meta.synthetic")));
     assert_eq!(
         unknown,
         ["E203 `$meta` has no member `synthesised_by`", "E203 unknown name `meta` in transform \"below\""]
     );
     // A stamp belongs to a row: around aggregates there is none.
     let cull = "  - { type: cull, name: below, input: change, config: { partition_by: [id], removed_to: gone, rules: [{ name: r, drop_group_when: \"$meta.synthetic\" }] } }";
-    assert_eq!(codes(&around("", &rules, cull)), ["E200 `$meta.synthetic` belongs to a row, and a group has many"]);
+    assert_eq!(
+        codes(&around("filter true", &rules, cull)),
+        ["E200 `$meta.synthetic` belongs to a row, and a group has many"]
+    );
 }
 
 /// The rows of an aggregate are new ones: its filter and its arguments read stamps, nothing behind them does.
@@ -184,7 +192,11 @@ fn stamps_end_at_an_aggregate() {
         );
         let above = "filter $meta.synthetic\\nlet made = $meta.synthetic\\nemit n = sum(if made then qty else 0)";
         let aggregate = aggregate.replace("ABOVE", above);
-        codes(&around("", &rules, &(aggregate + &transform("emit x = 1").replace("input: change", "input: sums"))))
+        codes(&around(
+            "filter true",
+            &rules,
+            &(aggregate + &transform("emit x = 1").replace("input: change", "input: sums")),
+        ))
     };
     assert_eq!(read("ABOVE\\nemit made = count($meta.mutated_by)"), [""; 0]);
     assert_eq!(
@@ -195,7 +207,10 @@ fn stamps_end_at_an_aggregate() {
         "  - { type: aggregate, name: sums, input: change, config: { group_by: [id], cxl: \"emit n = count(*)\" } }\n"
             .to_owned()
             + &transform("emit x = $meta.mutated_by").replace("input: change", "input: sums");
-    assert_eq!(codes(&around("", &rules, &below)), ["E203 the rows of transform \"below\" have no `$meta.mutated_by`"]);
+    assert_eq!(
+        codes(&around("filter true", &rules, &below)),
+        ["E203 the rows of transform \"below\" have no `$meta.mutated_by`"]
+    );
 }
 
 /// Pieces of values and conditions, most of them wrong.

@@ -78,6 +78,15 @@ emit x = cast(a as int)
 emit a * 2 as x
 emit a.upper()
 emit order id = a
+emit n as a
+emit sum(n) as total
+emit a, b = 1
+let a, b = 1
+emit *
+emit a⏎= 1
+let a⏎= b +⏎emit c = a
+distinct⏎by a
+distinct by a.lower()
 emit x = $order_id
 emit x = match a { 1 => b, else => c }
 emit x = match { a > 1 => b, else => c }
@@ -133,6 +142,7 @@ emit x = a[]
 emit x = a[1
 emit x = items.map(x => x + 1)
 emit x = it => it
+emit x = (it => it)
 emit x = f(x) => 5
 emit x = $
 emit x = $vars
@@ -143,6 +153,14 @@ emit x = if a
 emit x = if a else b
 emit x = if a { b } else { c }
 emit x = if (a > 5) b else c
+emit x = if(a, 1, 2)
+emit x = if (a and b, 1, 2)
+if a > 1 then emit b = 1
+emit x = if a > 1 then let b = 1
+if a > 1 then⏎  emit b = 1
+emit x = if a > 1 then 'a' els 'b'
+emit x = if a > 1 the 'a' else 'b'
+filter a adn b
 emit x = if then b
 emit x = if a then
 emit x = if a then else b
@@ -171,6 +189,7 @@ emit x = 'it's'
 emit x = 'it''s'
 emit x = "a\q" + "\x41" + "\u12"
 emit x = "\ud800"
+emit x = "\ud83d\ude00" + "\ude00\ud83d" + "\ud83dx"
 emit x = "C:\temp\"
 emit x = “quoted”
 emit x = a − b

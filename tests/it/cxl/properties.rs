@@ -94,6 +94,7 @@ fn check_statement(map: &SourceMap, outer: Span, statement: &Statement) {
             expr(value);
         }
         StatementKind::Filter { predicate: value } | StatementKind::Expr(value) => expr(value),
+        StatementKind::Function { name: it } => name(it),
         StatementKind::Distinct { by } => by.iter().for_each(name),
         StatementKind::Trace { level, guard, message } => {
             level.iter().for_each(name);

@@ -22,6 +22,7 @@ pub fn statement(statement: &Statement) -> String {
             if *outer { "emit-each-outer" } else { "emit-each" },
             [binding.text.clone(), expr(source)].into_iter().chain(body.iter().map(self::statement)),
         ),
+        StatementKind::Function { name } => list("fn", [name.text.clone()]),
         StatementKind::Expr(value) => expr(value),
     }
 }

@@ -51,7 +51,16 @@ fn shown_result(checked: &Checked, result: &Transformed) -> String {
         writeln!(text, "failed: {}", checked.shown_fault(fault)).unwrap();
     }
     if !result.warned.is_empty() {
-        writeln!(text, "warned (row, validation): {:?}", result.warned).unwrap();
+        let warned = result.warned.iter().map(|warning| {
+            let failure = warning.failure.as_ref().map(|fault| checked.shown_fault(fault));
+            format!(
+                "({}, {}{})",
+                warning.row,
+                warning.validation,
+                failure.map(|it| format!(": {it}")).unwrap_or_default()
+            )
+        });
+        writeln!(text, "warned (row, validation): {}", warned.collect::<Vec<_>>().join(", ")).unwrap();
     }
     writeln!(text, "kept: {:?}, filtered: {}", result.kept, result.filtered).unwrap();
     text

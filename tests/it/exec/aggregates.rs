@@ -163,10 +163,12 @@ const TYPED: &str = "[ { name: name, type: string }, { name: lot, type: nullable
                      name: day, type: date } ]";
 
 fn typed(group_by: &str, cxl: &str) -> String {
-    pipeline(group_by, cxl)
-        .replace(SCHEMA, TYPED)
-        .replace("emit tag = if tag == 'null' then null else tag", "emit f = f * 1.0")
+    pipeline(group_by, cxl).replace(SCHEMA, TYPED).replace("emit tag = if tag == 'null' then null else tag", MIXED)
 }
+
+/// A column with values of all types, some of which are equal numbers.
+const MIXED: &str =
+    "emit f = f * 1.0\\nemit mixed = match lot % 6 { 0 => f, 1 => d, 2 => day, 3 => lot / 9, 4 => amt > 9, _ => name }";
 
 const EVERYTHING: &str = "emit rows = count(*)
 emit amt_sum = sum(amt)
@@ -187,7 +189,7 @@ emit list = collect(amt.to_string()).join(' ')";
 #[test]
 fn the_memory_limit_never_shows() {
     let text = table(6_000);
-    for group_by in ["name", "name, day", "f", "d", "lot, f, d, day", ""] {
+    for group_by in ["name", "name, day", "f", "d", "mixed", "lot, f, d, day", ""] {
         let mut expected = None;
         // A few groups would have lists as long as the table.
         let has_many = group_by.contains(',') || group_by == "name";

@@ -3,6 +3,7 @@
 use super::scene::Scene;
 use super::vocabulary::describe;
 use super::{Rule, error};
+use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
@@ -19,6 +20,7 @@ pub(super) const RULES: &[Rule] = &[
     trailing_if,
     trailing_not,
     doubled_quote,
+    mistyped_keyword,
     side_by_side,
 ];
 
@@ -146,6 +148,26 @@ fn shouted_keyword(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let small = token.text.to_ascii_lowercase();
     let message = format!("`{}` is written in small letters: `{small}`", token.text);
     Some(error(message, token.span).help(format!("write `{small}`")).fix(token.span, small.clone()))
+}
+
+/// `if a then b els c`
+fn mistyped_keyword(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| matches!(token.tok, Tok::Ident(_)) && scene.wants_operator())?;
+    let next = scene.tokens.get(scene.at + 1).filter(|next| next.tok.starts_expression());
+    let open = |tok: &Tok<'_>| scene.tokens[..scene.at].iter().filter(|token| token.tok == *tok).count();
+    let (ifs, thens, elses) = (open(&Tok::If), open(&Tok::Then), open(&Tok::Else));
+    let fits = |keyword: &&str| match *keyword {
+        "then" => ifs > thens,
+        "else" => thens > elses,
+        _ => true,
+    };
+    let near = |keyword: &&str| found.text.len() > 2 && closest(found.text, [*keyword]).is_some();
+    let keyword = ["then", "else", "and", "or"].into_iter().filter(fits).find(near).filter(|_| next.is_some())?;
+    Some(
+        error(format!("`{}` is not an operator", found.text), found.span)
+            .help(format!("did you mean `{keyword}`?"))
+            .fix(found.span, keyword),
+    )
 }
 
 /// `x in [1, 2]`

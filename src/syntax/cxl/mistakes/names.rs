@@ -5,17 +5,21 @@ use super::vocabulary::{describe, whole};
 use super::{Rule, error};
 use crate::diagnostics::{Diagnostic, Span};
 use crate::syntax::cxl::lexer::word_len;
-use crate::syntax::cxl::token::Tok;
+use crate::syntax::cxl::token::{Tok, Token};
 
 pub(super) const RULES: &[Rule] = &[
     function,
     distinct_inside,
     keyword_as_key,
     number_as_key,
+    emit_everything,
     keyword_as_name,
+    statement_in_if,
     keyword_as_value,
     no_name,
     quoted_name,
+    emit_as,
+    emit_several,
     dotted_name,
     wrong_equals,
     no_equals,
@@ -26,6 +30,9 @@ pub(super) const RULES: &[Rule] = &[
 
 /// The help for an `emit` that begins with a value.
 const NAME_IT: &str = "name the column that the value goes to: `emit name = …`";
+
+/// The help for an `emit` of what goes on without it.
+const PASS_BY_THEMSELVES: &str = "columns of the input pass through by themselves";
 
 /// `fn f(x) = …` in a program.
 fn function(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
@@ -74,6 +81,65 @@ fn keyword_as_name(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     name.then(|| {
         error(format!("`{}` is a keyword and can't {what}", found.text), found.span).help("choose another name")
     })
+}
+
+/// `emit *`
+fn emit_everything(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Star && scene.at == 1)?;
+    (scene.last(1) == [&Tok::Emit]).then(|| {
+        error("`emit` writes one column, not all", found.span).help(format!("leave the line out: {PASS_BY_THEMSELVES}"))
+    })
+}
+
+/// `if a then emit b = 1`
+fn statement_in_if(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let behind = scene.before().filter(|token| matches!(token.tok, Tok::Then | Tok::Else))?;
+    let opening = scene.tokens[..scene.at].iter().rposition(|token| token.tok == Tok::If);
+    let then = scene.tokens[..scene.at].iter().rposition(|token| token.tok == Tok::Then);
+    let (Some(opening), Some(then)) = (opening, then) else { return None };
+    let condition = scene.text(opening + 1..then.max(opening + 1));
+    let Some(found) = scene.found() else {
+        // The statement stands on the next line.
+        let diagnostic =
+            error(format!("expected a value after `{}`, but the {} ends", behind.text, whole(scene)), scene.span());
+        let help =
+            format!("an `if` chooses a value, not a statement: write `emit name = if {condition} then … else …`");
+        return (scene.statement && opening == 0).then(|| diagnostic.help(help));
+    };
+    if !matches!(found.tok, Tok::Emit | Tok::Let) {
+        return None;
+    }
+    let name = match scene.tokens.get(scene.at + 1).map(|token| &token.tok) {
+        Some(Tok::Ident(name)) => *name,
+        _ => "name",
+    };
+    Some(
+        error(format!("`{}` can't stand inside an `if`, which chooses a value", found.text), found.span)
+            .help(format!("write `{} {name} = if {condition} then … else …`", found.text)),
+    )
+}
+
+/// `emit n as a`
+fn emit_as(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let [emit, value @ .., word, name] = scene.tokens else { return None };
+    let renames = emit.tok == Tok::Emit && word.tok == Tok::As && matches!(name.tok, Tok::Ident(_));
+    let plain = |token: &Token<'_>| !matches!(token.tok, Tok::Equal | Tok::As);
+    if !renames || value.is_empty() || !value.iter().all(plain) {
+        return None;
+    }
+    let text = scene.text(1..scene.tokens.len() - 2);
+    let diagnostic = error("`as` does not name a column", word.span)
+        .help(format!("the name comes first: write `emit {} = {text}`", name.text));
+    let is_whole = text != "…";
+    let place = value[0].span.to(name.span);
+    Some(if is_whole { diagnostic.fix(place, format!("{} = {text}", name.text)) } else { diagnostic })
+}
+
+/// `emit a, b = 1`
+fn emit_several(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let head = scene.head().filter(|_| scene.found_tok() == Some(&Tok::Comma))?;
+    let (word, what) = if head.starts_with("let") { ("let", "names one value") } else { ("emit", "writes one column") };
+    Some(error(format!("`{word}` {what}"), scene.span()).help(format!("write a line for each: `{head} = …`")))
 }
 
 /// `emit x = by + 1`
@@ -142,10 +208,10 @@ fn wrong_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 fn no_equals(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let head = scene.head().filter(|_| scene.expects("="))?;
     let Some(found) = scene.found() else {
-        return Some(error(
-            format!("expected `=` and a value after `{head}`, but the {} ends", whole(scene)),
-            scene.span(),
-        ));
+        let message = format!("expected `=` and a value after `{head}`, but the {} ends", whole(scene));
+        let passes =
+            head.starts_with("emit").then(|| format!("{PASS_BY_THEMSELVES}; a new one is written `{head} = …`"));
+        return Some(error(message, scene.span()).help_opt(passes));
     };
     let diagnostic = error(format!("expected `=` after `{head}`, found {}", describe(found)), found.span);
     let value = found.tok.starts_expression() && !matches!(found.tok, Tok::Ident(_) | Tok::LeftParen);
@@ -191,10 +257,16 @@ fn distinct_by(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
                 .help(format!("write `distinct by {name}`"))
                 .fix(Span::new(found.span.file, found.span.start, found.span.start), "by "),
         ),
-        ([first, ..], _) if first.tok == Tok::Distinct && scene.at == 3 => Some(
-            error(format!("`distinct by` takes one name, found {}", describe(found)), found.span)
-                .help("join the columns to one key in a `let` in front of it"),
-        ),
+        ([first, ..], tok) if first.tok == Tok::Distinct && scene.at == 3 => {
+            let help = match tok {
+                Tok::Comma | Tok::Ident(_) => "join the columns to one key in a `let` in front of it".to_owned(),
+                _ => format!(
+                    "compute it in a `let` and name that: `let key = {}`, then `distinct by key`",
+                    scene.text(2..scene.tokens.len())
+                ),
+            };
+            Some(error(format!("`distinct by` takes one name, found {}", describe(found)), found.span).help(help))
+        }
         _ => None,
     }
 }

@@ -3,10 +3,11 @@
 use super::scene::Scene;
 use super::vocabulary::{describe, whole};
 use super::{Rule, error};
-use crate::diagnostics::{Diagnostic, Span};
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
 pub(super) const RULES: &[Rule] = &[
+    called_if,
     near_date,
     single_equals,
     chained_comparison,
@@ -32,6 +33,18 @@ fn near_date(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         error(format!("expected a value after {}, but the rest of the line is a comment", describe(last)), *span)
             .help("a date is written `#YYYY-MM-DD#`, with all its digits"),
     )
+}
+
+/// `if(a, 1, 2)`
+fn called_if(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok == Tok::Comma)?;
+    let (open, bracket) = scene.bracket()?;
+    let word = scene.tokens.get(open.checked_sub(1)?)?;
+    let called = bracket.tok == Tok::LeftParen && word.tok == Tok::If && scene.wants_operator();
+    let condition = scene.text(open + 1..scene.at);
+    called.then(|| {
+        error("`if` is not a function", word.span.to(found.span)).help(format!("write `if {condition} then … else …`"))
+    })
 }
 
 /// `filter a = 5`
@@ -190,12 +203,18 @@ fn arrow(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
             error(format!("the parameter of a closure is `it`, found `{}`", before.text), before.span)
                 .help("write `it => …`, and `it` for each element"),
         ),
-        Tok::It => Some(error("`it => …` can stand only among the arguments of a method", before.span.to(found.span))),
+        Tok::It => Some(closure_alone(before.span.to(found.span))),
         _ => Some(
             error("`=>` does not compare", found.span)
                 .help("`>=` means at least; `=>` stands between the pattern and the value of a `match`"),
         ),
     }
+}
+
+/// `it => …` where no method takes it: a name that is not known there.
+fn closure_alone(span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E203, "`it => …` can stand only among the arguments of a method")
+        .label(span, "no method takes this closure")
 }
 
 fn starts_argument(scene: &Scene<'_, '_>, token: &Token<'_>) -> bool {

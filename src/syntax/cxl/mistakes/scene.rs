@@ -1,5 +1,7 @@
 //! What a rule looks at: the tokens around the place where the grammar stopped.
 
+use std::ops::Range;
+
 use super::Place;
 use crate::diagnostics::Span;
 use crate::syntax::cxl::token::{Tok, Token};
@@ -51,6 +53,21 @@ impl<'a, 'input> Scene<'a, 'input> {
     /// The tokens that a person wrote among the first `end`.
     fn written(&self, end: usize) -> impl DoubleEndedIterator<Item = &'a Token<'input>> + use<'a, 'input> {
         self.tokens[..end].iter().filter(|token| !token.text.is_empty())
+    }
+
+    /// Some of the tokens as they were written, on one line; a placeholder where that is long.
+    pub(super) fn text(&self, tokens: Range<usize>) -> String {
+        const LONGEST: usize = 40;
+        let mut text = String::new();
+        let mut end = None;
+        for token in self.tokens[tokens].iter().filter(|token| !token.text.is_empty()) {
+            if end.is_some_and(|end| end < token.offset) {
+                text.push(' ');
+            }
+            text.push_str(token.text);
+            end = Some(token.offset + token.text.len());
+        }
+        if text.chars().count() > LONGEST { "…".to_owned() } else { text }
     }
 
     /// The place: the token, or behind the last one.
