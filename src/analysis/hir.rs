@@ -260,6 +260,22 @@ pub struct Reshape {
     pub stamps: [usize; 3],
 }
 
+impl Reshape {
+    /// Whether it adds rows.
+    pub fn adds_rows(&self) -> bool {
+        self.rules.iter().any(|rule| rule.synthesize.is_some())
+    }
+
+    /// What its rules write into a column first, of a row that came in or of a new one.
+    pub fn written(&self, column: usize) -> Option<&Assignment> {
+        let mut written = self
+            .rules
+            .iter()
+            .flat_map(|rule| rule.set.iter().chain(rule.synthesize.iter().flat_map(|synthesis| &synthesis.overrides)));
+        written.find(|assignment| assignment.column == column)
+    }
+}
+
 /// A rule of a reshape. Every expression reads the input row as it came.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReshapeRule {

@@ -143,15 +143,26 @@ fn culled(above: &Arrangement, cull: &Cull) -> Arrangement {
     Arrangement { keys, groups: groups_of(&cull.partition_by, &cull.hidden_keys) }
 }
 
-/// The same for a reshape, whose new rows end any order within a group. Its groups are of use only where none of them
-/// holds different values that it takes for one.
+/// The same for a reshape, whose new rows, and what it writes into columns, end an order within its groups. These are of
+/// use only where none of them holds different values that it takes for one.
 fn reshaped(above: &Arrangement, reshape: &Reshape, input: &Schema) -> Arrangement {
     if folded(reshape, input).is_some() {
         return Arrangement::default();
     }
-    let leading = above.leading(&reshape.partition_by).unwrap_or(0);
     let groups = groups_of(&reshape.partition_by, &reshape.hidden_keys);
-    Arrangement { keys: above.keys[..leading].to_vec(), groups }
+    let within = reshape.order_by.is_empty() && !reshape.adds_rows();
+    let kept = match above.leading(&reshape.partition_by) {
+        Some(_) if within => above.keys.as_slice(),
+        Some(leading) => &above.keys[..leading],
+        None => &[],
+    };
+    // A second name of a column that makes the group may be overwritten.
+    let left_alone = |column: &usize| reshape.partition_by.contains(column) || reshape.written(*column).is_none();
+    let key = |key: &OrderKey| {
+        let columns: Vec<usize> = key.columns.iter().copied().filter(left_alone).collect();
+        (!columns.is_empty()).then_some(OrderKey { columns, ..*key })
+    };
+    Arrangement { keys: kept.iter().map_while(key).collect(), groups }
 }
 
 /// Groups of these columns alone: hidden keys may divide them further.

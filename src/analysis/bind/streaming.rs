@@ -80,14 +80,21 @@ fn cause(pipeline: &Pipeline, port: &PortRef, columns: &[usize]) -> Cause {
         },
         NodeKind::Cull(cull) => match kept_order(Step::Culls(cull), &cull.partition_by, columns) {
             Some(columns) => above(&columns),
-            None => Cause::at(node.span, MOVES.to_owned()),
+            None => moved_here(node, cull.partition_by.iter().all(|column| columns.contains(column))),
         },
         NodeKind::Reshape(reshape) => reshape_cause(pipeline, node, reshape, columns),
         NodeKind::Route(_) | NodeKind::Sink(_) => above(columns),
     }
 }
 
-const MOVES: &str = "puts the rows of a group where its first row is, which ends their order";
+/// A cull or a reshape that moves rows; `within` says whether only within groups that could stand in order.
+fn moved_here(node: &Node, within: bool) -> Cause {
+    let text = match within {
+        true => "puts the rows of a group into an order of their own",
+        false => "puts the rows of a group where its first row is, which ends their order",
+    };
+    Cause::at(node.span, text.to_owned())
+}
 
 /// The columns of the input that these are; the first that is none of them.
 fn origins(columns: &[usize], origin: impl Fn(usize) -> Option<usize>) -> Result<Vec<usize>, usize> {
@@ -121,26 +128,26 @@ fn merge_cause(pipeline: &Pipeline, node: &Node, merge: &Merge, columns: &[usize
         let columns: Vec<usize> = columns.iter().filter_map(|column| found[*column]).collect();
         stand_together(&orders::arrangement(pipeline, input), &columns)
     });
-    Cause::at(
-        node.span,
-        match each {
-            true => format!("{puts}, which doesn't keep their order"),
-            false => format!("{puts}, in no common order"),
-        },
-    )
+    let ends = if each { "which doesn't keep their order" } else { "in no common order" };
+    Cause::at(node.span, format!("{puts}, {ends}"))
 }
 
 /// A reshape: it moves groups of its own, and those of the aggregate may be others.
 fn reshape_cause(pipeline: &Pipeline, node: &Node, reshape: &Reshape, columns: &[usize]) -> Cause {
     let input = orders::input_schema(pipeline, &node.inputs[0]);
     let own = &reshape.partition_by;
-    let is_same = columns.iter().all(|column| own.contains(column)) && own.iter().all(|own| columns.contains(own));
-    if let Some(folded) = orders::folded(reshape, input).filter(|_| is_same) {
+    let within = own.iter().all(|own| columns.contains(own));
+    if let Some(folded) = orders::folded(reshape, input).filter(|_| within) {
         return folded_here(node, &input.columns[folded]);
     }
-    match kept_order(Step::Reshapes(reshape, input), own, columns) {
-        Some(columns) => cause(pipeline, &node.inputs[0], &columns),
-        None => Cause::at(node.span, MOVES.to_owned()),
+    if let Some(columns) = kept_order(Step::Reshapes(reshape, input), own, columns) {
+        return cause(pipeline, &node.inputs[0], &columns);
+    }
+    let written = columns.iter().filter(|column| !own.contains(column)).find_map(|column| reshape.written(*column));
+    match written {
+        _ if !within || !reshape.order_by.is_empty() => moved_here(node, within),
+        Some(assignment) => written_at(assignment.span, &input.columns[assignment.column].name),
+        None => Cause::at(node.span, "puts new rows behind those of a group, which ends an order within it".to_owned()),
     }
 }
 
@@ -158,7 +165,11 @@ fn folded_here(node: &Node, column: &Column) -> Cause {
 }
 
 fn written_here(column: &Column) -> Cause {
-    Cause::at(column.span, format!("`{}` is written here, in no known order", column.name))
+    written_at(column.span, &column.name)
+}
+
+fn written_at(span: Span, name: &str) -> Cause {
+    Cause::at(span, format!("`{name}` is written here, in no known order"))
 }
 
 /// A source of which another order is known, or none. The order to declare has the correlation key in front, which the

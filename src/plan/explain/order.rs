@@ -39,8 +39,7 @@ fn phrase(plan: &PhysicalPlan, id: OperatorId, above: &[&Order], own: &Order) ->
         }
         OperatorKind::Cull(cull) => groups(plan, &cull.schema, &cull.cull.order_by, false, above, own),
         OperatorKind::Reshape(reshape) => {
-            let adds = reshape.reshape.rules.iter().any(|rule| rule.synthesize.is_some());
-            groups(plan, &reshape.input, &reshape.reshape.order_by, adds, above, own)
+            groups(plan, &reshape.input, &reshape.reshape.order_by, reshape.reshape.adds_rows(), above, own)
         }
         OperatorKind::Aggregate(aggregate) => groups_of_aggregate(plan, aggregate, own),
         OperatorKind::Sink(sink) => kept(&sink.schema),
@@ -85,7 +84,12 @@ fn groups(
     own: &Order,
 ) -> String {
     let sorted = sorted(plan, own, schema);
-    let lost = lost(above, own, schema, if sorted.is_some() { "rows of a group move" } else { "groups move together" });
+    let lost = lost(
+        above,
+        own,
+        schema,
+        if sorted.is_some() { "rows of a group move or change" } else { "groups move together" },
+    );
     if lost.is_empty()
         && order_by.is_empty()
         && !adds

@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::classify_buffers::LAST_PRIORITY;
 use super::{expr, lineage};
-use crate::analysis::hir::ReshapeRule;
 use crate::plan::physical::{
     ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Provenance, RowIdentity,
     Segment,
@@ -275,11 +274,10 @@ fn copies(plan: &PhysicalPlan, maker: OperatorId) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     for (id, operator) in plan.operators() {
         let above: usize = plan.inputs(id).iter().map(|(OperatorId(producer), _)| found[*producer as usize]).sum();
-        let adds = |rule: &ReshapeRule| rule.synthesize.is_some();
         found.push(match &operator.kind {
             _ if id == maker => 1,
             _ if operator.makes_rows() => 0,
-            OperatorKind::Reshape(reshape) if reshape.reshape.rules.iter().any(adds) => (2 * above).min(2),
+            OperatorKind::Reshape(reshape) if reshape.reshape.adds_rows() => (2 * above).min(2),
             _ => above.min(2),
         });
     }

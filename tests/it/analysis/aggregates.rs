@@ -231,6 +231,13 @@ fn reshape(config: &str) -> String {
     )
 }
 
+/// A reshape called `last` that adds no rows.
+fn mutating(config: &str, set: &str) -> String {
+    format!(
+        "  - {{ type: reshape, name: last, input: rows, config: {{ {config}, rules: [{{ name: r, when: \"qty > 1\", mutate: {{ set: {{ {set} }} }} }}] }} }}"
+    )
+}
+
 /// A cull whose removed groups are `last`.
 fn cull(config: &str) -> String {
     format!(
@@ -286,6 +293,8 @@ fn an_order_ends_where_it_can_be_broken() {
         transform("rows", "emit day = day"),
         transform("rows", "let d = day\\nfilter qty > 0\\ndistinct by region\\nemit day = d\\nemit region = region"),
         reshape("partition_by: [day, region]"),
+        mutating("partition_by: [region]", "qty: \"1\""),
+        mutating("partition_by: []", "qty: \"1\""),
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [region, day], cxl: \"emit n = count(*)\\nemit day = day\" } }".to_owned(),
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [qty, day, region], cxl: \"emit n = count(*)\" } }".to_owned(),
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [day, region], strategy: hash, cxl: \"emit n = count(*)\" } }".to_owned(),
@@ -306,6 +315,9 @@ fn an_order_ends_where_it_can_be_broken() {
         "  - { type: aggregate, name: last, input: rows, config: { group_by: [day, region], cxl: \"emit day = max(day)\" } }".to_owned(),
         reshape("partition_by: [region]"),
         reshape("partition_by: [qty]"),
+        mutating("partition_by: [region]", "day: \"day\""),
+        mutating("partition_by: [region], order_by: [day]", "qty: \"1\""),
+        mutating("partition_by: [qty]", "note: \"'x'\""),
     ] {
         assert!(!streams(ORDER, &broken, "[region, day]"), "{broken}");
     }
@@ -422,6 +434,19 @@ fn culls_and_reshapes_put_their_groups_side_by_side() {
     };
     assert!(!streams("", &twice(&cull("partition_by: [qty]")), "[region]"));
     assert!(streams("", &twice(&reshape("partition_by: [qty]")), "[qty]"));
+    // A second name of the column may be overwritten, in rows that are there or in new ones.
+    let renamed = transform("rows", "emit place = region\\nemit note = region").replace("name: last", "name: t");
+    let second = |rule: &str| {
+        format!(
+            "{renamed}\n  - {{ type: reshape, name: last, input: t, config: {{ partition_by: [region], rules: [{{ name: r, when: \"qty > 1\", {rule} }}] }} }}"
+        )
+    };
+    let (set, added) =
+        ("mutate: { set: { note: \"'x'\" } }", "synthesize: { copy_from: trigger, overrides: { note: \"'x'\" } }");
+    for rule in [set, added] {
+        assert!(streams(ORDER, &second(rule), "[place]"));
+        assert!(!streams(ORDER, &second(rule), "[note]"));
+    }
     let merged = format!(
         "{}\n  - {{ type: merge, name: last, inputs: [r, r] }}",
         reshape("partition_by: [region]").replace("name: last", "name: r")
