@@ -12,7 +12,7 @@ use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaul
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm};
 
 use super::group_name::group_name;
-use super::{Lost, TreeNode, WarnedRows, operands};
+use super::{Lost, TreeNode, WarnedRows, operands, value_help};
 
 /// A record that could not be typed, and what its source says about it.
 pub(super) struct RecordText<'a> {
@@ -72,7 +72,10 @@ impl<'a> RecordText<'a> {
             RecordFaultKind::Encoding { .. } => " (or say how the file is encoded with `options.encoding`)",
             _ => "",
         };
-        let help = format!("mend the row{encoding}, or set `strategy: continue` to make such rows dead letters");
+        let declare = self.column().and_then(|(column, value)| value_help::declare(column, value));
+        let declare = declare.map(|declare| format!("{declare}; or ")).unwrap_or_default();
+        let help =
+            format!("{declare}mend the row{encoding}, or set `strategy: continue` to make such rows dead letters");
         Failure::new(diagnostic.help(help), 4)
     }
 
@@ -160,7 +163,10 @@ impl FaultText<'_, '_> {
         };
         let name = self.node.operator.node();
         let place = match &self.node.operator.kind {
-            OperatorKind::Route(_) => format!("in a condition of route `{name}`"),
+            OperatorKind::Route(_) => match self.branch() {
+                Some(branch) => format!("the condition of branch `{branch}` of route `{name}`"),
+                None => format!("in a condition of route `{name}`"),
+            },
             OperatorKind::Cull(_) => format!("in cull `{name}`"),
             OperatorKind::Reshape(_) => format!("in a rule of reshape `{name}`"),
             OperatorKind::Aggregate(_) => format!("in aggregate `{name}`"),
@@ -249,7 +255,7 @@ impl FaultText<'_, '_> {
         }
     }
 
-    /// What went wrong, and in which group.
+    /// What went wrong, and in which group or branch.
     fn message(&self) -> String {
         let Self { node, batch, fault, .. } = self;
         match &node.operator.kind {
@@ -259,8 +265,21 @@ impl FaultText<'_, '_> {
                 let values = batch.columns[key].iter().flatten().map(|column| column.value(fault.row));
                 format!("group [{}]: {}", group_name(names, values), fault.message)
             }
+            OperatorKind::Route(_) => match self.branch() {
+                Some(branch) => format!("{}, in the condition of branch `{branch}`", fault.message),
+                None => fault.message.clone(),
+            },
             _ => fault.message.clone(),
         }
+    }
+
+    /// The branch of a route whose condition failed.
+    fn branch(&self) -> Option<&str> {
+        let OperatorKind::Route(spec) = &self.node.operator.kind else { return None };
+        let failed = self.fault.span;
+        let holds = |span: Span| span.file == failed.file && span.start <= failed.start && failed.end <= span.end;
+        let branch = spec.route.conditions.iter().position(|condition| holds(condition.span))?;
+        spec.branches.get(branch).map(String::as_str)
     }
 
     fn row(&self) -> u64 {

@@ -21,6 +21,7 @@ mod reshape;
 mod sink;
 mod sort;
 mod unit;
+mod value_help;
 
 use aggregate::{Finish, Stream, Whole};
 pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned, WarnedRows};

@@ -302,7 +302,7 @@ fn a_bad_record_costs_exactly_itself() {
         (4, RecordFaultKind::Encoding { field: 1 }),
         (5, width(3)),
         (6, value("not a whole number")),
-        (8, value("empty, and the column is not nullable")),
+        (8, value("empty, and the column is not nullable(int)")),
     ];
     let shown = ["one", "2", "3,thr\\xE9e", "x,\\xFFfour", "5,five,extra\\xFF", "x,\"si\"\"x\"", "seven", ",8"];
     for block_size in BLOCK_SIZES {

@@ -58,6 +58,84 @@ fn failures_name_the_place_and_the_cause() {
     assert_snapshot("exec/failures", &text);
 }
 
+const READINGS: &str = "
+pipeline: { name: readings }
+nodes:
+  - { type: source, name: rows, config: { type: csv, path: in.csv, schema: [{ name: c, TYPE }] } }
+  - { type: transform, name: t, input: rows, config: { cxl: 'CXL' } }
+  - { type: sink, name: out, input: t, config: { type: csv, path: out.csv, include_header: false } }
+";
+
+/// A type, a cell that does not fit it, and what the column holds when the help is followed. `None`: there is no advice.
+const CELLS: &[(&str, &str, Option<&str>)] = &[
+    ("int", "", Some("")),
+    ("date", "", Some("")),
+    ("decimal", "", Some("")),
+    ("int", "NULL", Some("")),
+    ("nullable(int)", "N/A", Some("")),
+    ("bool", "-", Some("")),
+    ("date", "n/a", Some("")),
+    ("date_time", "None", Some("")),
+    ("decimal", "\\N", Some("")),
+    ("int", " 12", Some("12")),
+    ("decimal", "1.50 ", Some("1.50")),
+    ("int", "1,234", Some("1234")),
+    ("int", "1.234.567", Some("1234567")),
+    ("int", "-1 234", Some("-1234")),
+    ("int", "1,5", None),
+    ("int", "12a", None),
+    ("int", "1.5", Some("1.5")),
+    ("decimal", "1.234,50", Some("1234.50")),
+    ("decimal", "1,50", Some("1.50")),
+    ("decimal", "-1,234.50", Some("-1234.50")),
+    ("float", "1'234.5", Some("1234.5")),
+    ("float", "1,234,567", Some("1234567")),
+    ("decimal, scale: 1", "1.505", None),
+    ("decimal", "abc", None),
+    ("bool", "maybe", None),
+    ("date", "27.01.2024", Some("2024-01-27")),
+    ("date", "27.01.24", Some("2024-01-27")),
+    ("date", "27/01/2024", Some("2024-01-27")),
+    ("date", "20240127", Some("2024-01-27")),
+    ("date", "27 Jan 2024", Some("2024-01-27")),
+    ("date", "2024-13-01", None),
+    ("date_time", "27.01.2024 10:20", Some("2024-01-27T10:20:00")),
+    ("date_time", "2024-01-27", Some("2024-01-27")),
+    ("date_time", "soon", None),
+];
+
+/// The declaration of a column and the program that a help asks for, where it asks for any.
+fn advice(help: &str, ty: &str) -> Option<(String, String)> {
+    let quoted: Vec<&str> = help.split("; or mend the row").next()?.split('`').collect();
+    Some(match quoted.as_slice() {
+        [before, declared, ..] if before.starts_with("declare the column as") => {
+            let program = quoted.iter().find(|part| part.starts_with("emit ")).copied();
+            (format!("type: {declared}"), program.unwrap_or_default().to_owned())
+        }
+        [_, format, ..] if format.starts_with("format: ") => (format!("type: {ty}, {format}"), String::new()),
+        _ => return None,
+    })
+}
+
+#[test]
+fn the_help_for_a_cell_makes_it_fit() {
+    let mut shown = String::new();
+    for (ty, cell, wanted) in CELLS {
+        let lab = Lab::new(&[("in.csv", &format!("c\n\"{cell}\"\n"))]);
+        let pipeline = READINGS.replace("TYPE", &format!("type: {ty}")).replace("CXL", "");
+        let failure = lab.run(&pipeline).expect_err("the cell does not fit");
+        let help = failure.diagnostic.expect("a reason").help.expect("a help");
+        shown += &format!("{ty} {cell:?}: {help}\n");
+        let followed = advice(&help, ty).map(|(declared, program)| {
+            let program = program.replace('\'', "''");
+            lab.run(&READINGS.replace("TYPE", &declared).replace("CXL", &program)).expect("the cell fits");
+            lab.read("out.csv").trim_end().trim_matches('"').to_owned()
+        });
+        assert_eq!(followed.as_deref(), *wanted, "{ty} {cell:?}: {help}");
+    }
+    assert_snapshot("exec/cell_helps", &shown);
+}
+
 #[test]
 fn some_inputs_stop_a_run_that_continues_on_errors() {
     let pipeline = TRIPS.to_string() + "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n";

@@ -25,6 +25,7 @@ pub(super) struct ColumnReader {
     field: usize,
     nullable: bool,
     stored: bool,
+    kind: Kind,
     ty: Reader,
 }
 
@@ -91,7 +92,7 @@ impl Decoder {
     ) -> Self {
         let readers = columns.iter().zip(&binding.declared).enumerate().map(|(position, (column, field))| {
             let (nullable, stored) = (column.ty.nullable, stored.contains(position));
-            ColumnReader { field: *field, nullable, stored, ty: Reader::new(column) }
+            ColumnReader { field: *field, nullable, stored, kind: column.ty.kind.clone(), ty: Reader::new(column) }
         });
         Self {
             columns: readers.collect(),
@@ -142,7 +143,10 @@ impl ColumnReader {
     }
 
     fn reason_for(&self, cell: &[u8]) -> String {
-        if cell.is_empty() { "empty, and the column is not nullable".into() } else { self.ty.reason(cell) }
+        match cell.is_empty() {
+            true => format!("empty, and the column is not nullable({})", self.kind),
+            false => self.ty.reason(cell),
+        }
     }
 }
 
