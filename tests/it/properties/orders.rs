@@ -1,4 +1,5 @@
-//! Declared orders over several files: what comes out is what a model says, however a run is cut.
+//! Declared orders over several files: what comes out is what a model says, however a run is cut. And what is proven to
+//! stand together: an aggregate that streams gives what one that hashes gives.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -172,8 +173,66 @@ proptest! {
                 prop_assert_eq!(lab.read("groups.csv"), groups(&expected, claim, reader), "{}", text);
             }
             let said: Vec<&str> =
-                report.warnings.iter().filter_map(|warning| warning.message.split(':').next()).collect();
+                report.warnings.iter().filter_map(|warning| warning.message.split(", line ").next()).collect();
             prop_assert_eq!(&said, &late, "{}", text);
+        }
+    }
+}
+
+/// What puts the rows of groups of `k` and `n` side by side in `last`, or keeps them there, for any rows.
+const BETWEEN: [&str; 7] = [
+    "  - { type: cull, name: last, input: s, config: { partition_by: [n, k], removed_to: gone, rules: [RULE] } }\n",
+    "  - { type: cull, name: c, input: s, config: { partition_by: [k, n], order_by: [{ field: id, order: desc }], removed_to: \
+     gone, rules: [RULE] } }\n  - { type: transform, name: last, input: c.gone, config: { cxl: \"filter id != '0.2'\" } }\n",
+    "  - { type: reshape, name: last, input: s, config: { partition_by: [k, n], order_by: [id], rules: [ADD, SET] } }\n",
+    "  - { type: reshape, name: r, input: s, config: { partition_by: [n, k], rules: [ADD] } }\n  - { type: transform, name: last, \
+     input: r, config: { cxl: \"let x = k\\nemit y = n\\ndistinct by id\\nemit n = 7\\nemit k = x\" } }\n",
+    "  - { type: reshape, name: r, input: s, config: { partition_by: [k, n], rules: [ADD] } }\n  - { type: cull, name: last, input: \
+     r, config: { partition_by: [n, k], removed_to: gone, rules: [RULE] } }\n",
+    "  - { type: reshape, name: r, input: s, config: { partition_by: [k], rules: [SET] } }\n  - { type: transform, name: last, \
+     input: r, config: { cxl: \"emit y = k\\nemit k = 'x'\" } }\n",
+    "  - { type: cull, name: c, input: s, config: { partition_by: [k], removed_to: gone, rules: [RULE] } }\n  - { type: aggregate, \
+     name: last, input: c, config: { group_by: [n, k], strategy: hash, cxl: \"emit y = k\\nemit id = collect(id).join('+')\" } }\n",
+];
+
+/// By what each of these is grouped.
+const GROUP_BY: [&str; 7] = ["k, n", "n, k", "n, k", "k, y", "k, n", "y", "y"];
+
+/// The pipeline with an aggregate that reads `last`.
+fn behind(between: usize, strategy: &str) -> String {
+    let nodes = BETWEEN[between]
+        .replace("RULE", "{ name: few, drop_group_when: 'count(*) < 3' }")
+        .replace(
+            "ADD",
+            "{ name: add, when: \"id != '0.4'\", synthesize: { copy_from: trigger, overrides: { id: \"id + '!'\" } } }",
+        )
+        .replace("SET", "{ name: set, when: \"n == 1\", mutate: { set: { id: \"id + '?'\" } } }");
+    format!(
+        "pipeline: {{ name: behind }}\nnodes:\n  - {{ type: source, name: s, config: {{ type: csv, path: 0.csv, schema: [{{ name: \
+         k, type: string }}, {{ name: n, type: {{ nullable: int }} }}, {{ name: id, type: string }}] }} }}\n{nodes}  - {{ type: \
+         aggregate, name: a, input: last, config: {{ group_by: [{}], strategy: {strategy}, cxl: \"emit ids = \
+         collect(id).join('|')\" }} }}\n  - {{ type: sink, name: groups, input: a, config: {{ type: csv, path: groups.csv }} }}\n",
+        GROUP_BY[between]
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn streaming_behind_groups_is_hashing(files in files(), between in 0..BETWEEN.len()) {
+        let rows = files.into_iter().flat_map(|(rows, _)| rows).enumerate();
+        let rows: Vec<Row> = rows.map(|(number, (k, n))| (k, n, (0, number))).collect();
+        let mut lab = Lab::new(&[("0.csv", &table(&rows))]);
+        lab.run(&behind(between, "hash")).expect("the run completes");
+        let expected = lab.read("groups.csv");
+        for (threads, batch_size, block_size, memory_limit) in HOW {
+            (lab.options.threads, lab.options.block_size) = (threads, block_size);
+            (lab.batch_size, lab.memory_limit) = (Some(batch_size), memory_limit);
+            match lab.run(&behind(between, "streaming")) {
+                Ok(_) => prop_assert_eq!(lab.read("groups.csv"), &expected[..], "{}", behind(between, "streaming")),
+                Err(failure) => prop_assert!(memory_limit.is_some() && exceeds(&failure), "{:?}", failure),
+            }
         }
     }
 }
