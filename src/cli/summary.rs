@@ -12,6 +12,9 @@ use crate::exec::{NodeReport, PublishedFile, Report};
 pub fn summary(report: &Report, base_dir: &Path, peak_resident: Option<u64>) -> String {
     let Report { total, ok, written, dlq, .. } = report;
     let mut text = format!("Pipeline complete: {total} total, {ok} ok, {written} written, {dlq} dlq\n");
+    if let Some(line) = made_line(report.made) {
+        let _ = writeln!(text, "{line}");
+    }
     text.push_str(&node_table(&report.nodes));
     text.push_str(&output_table(&report.outputs, base_dir));
     if let Some(line) = dead_letter_line(report, base_dir) {
@@ -20,6 +23,15 @@ pub fn summary(report: &Report, base_dir: &Path, peak_resident: Option<u64>) -> 
     let _ = write!(text, "\n{}\n", resources(report, peak_resident));
     text.push_str(&spill_volume(report));
     text
+}
+
+/// What `ok` leaves out: rows that no file had.
+fn made_line(made: u64) -> Option<String> {
+    match made {
+        0 => None,
+        1 => Some("ok counts rows that were read; an aggregate made 1 more that was written".to_owned()),
+        _ => Some(format!("ok counts rows that were read; aggregates made {made} more that were written")),
+    }
 }
 
 /// What each stage put on disk; nothing if none did.

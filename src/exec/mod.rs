@@ -105,8 +105,10 @@ impl Observer for Silent {}
 pub struct Report {
     /// Rows read over all sources.
     pub total: u64,
-    /// Distinct rows written to at least one sink.
+    /// Rows that were read and written to at least one sink.
     pub ok: u64,
+    /// Rows that aggregates made and that were written to at least one sink.
+    pub made: u64,
     /// Rows written over all sinks.
     pub written: u64,
     /// Dead letters, written or not.

@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::dlq::{LetterFile, MERGED, Room, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
-use super::operators::{Counts, Full, Seal, Shared, SinkColumns, Tree, warning_total};
+use super::operators::{Counts, Full, Reached, Seal, Shared, SinkColumns, Tree, warning_total};
 use super::orders;
 use super::publish::{self, Destination, Output, Purpose, Workspace};
 use super::rest::Codec;
@@ -191,7 +191,7 @@ struct Done<'p> {
     /// For each source, then for each aggregate, the dead letters of rows that it made, written or not.
     letters: Vec<u64>,
     /// Rows written to at least one sink, but for those in `written`.
-    ok: u64,
+    reached: Reached,
     written: WrittenRows<'p>,
     warned: Warnings,
     /// What else is to be told at the end.
@@ -323,6 +323,8 @@ impl<'p> Run<'p> {
     fn report(self) -> Report {
         let Self { plan, outputs, shared, done, .. } = self;
         let counts = |id: OperatorId| done.counts[id.0 as usize];
+        let mut reached = done.written.count();
+        reached += done.reached;
         let sinks = outputs.sinks.iter().map(|(id, output)| published(output, counts(*id).rows_out, false));
         let letters = outputs.letters.iter().map(|file| published(&file.output, file.rows, true));
         let totals =
@@ -339,7 +341,8 @@ impl<'p> Run<'p> {
         let columns = shared.sinks.into_values().flat_map(|columns| columns.warnings);
         Report {
             total: done.progress.rows,
-            ok: done.ok + done.written.count(),
+            ok: reached.read,
+            made: reached.made,
             written: outputs.sinks.iter().map(|(id, _)| counts(*id).rows_out).sum(),
             dlq: done.all_letters(),
             nodes,
@@ -362,7 +365,7 @@ impl<'p> Done<'p> {
             counts: vec![Counts::default(); plan.operators().count()],
             records: vec![0; sources.len()],
             letters: vec![0; plan.makers().len()],
-            ok: 0,
+            reached: Reached::default(),
             written: WrittenRows::new(plan, arbitrator),
             warned: Warnings::new(),
             warnings: Vec::new(),
@@ -373,7 +376,7 @@ impl<'p> Done<'p> {
     fn add(&mut self, segment: &Segment, source: Option<usize>, totals: &SegmentTotals) {
         self.progress.rows += totals.records;
         self.progress.bytes += totals.bytes;
-        self.ok += totals.ok;
+        self.reached += totals.reached;
         for (id, counts) in segment.operators.iter().zip(&totals.counts) {
             self.counts[id.0 as usize].add(counts);
         }

@@ -245,6 +245,7 @@ fn closing_summary() {
     let busy = Report {
         total: 3_367_760,
         ok: 3_279_013,
+        made: 24,
         written: 3_300_000,
         dlq: 3,
         nodes: vec![
@@ -269,6 +270,7 @@ fn closing_summary() {
     let quiet = Report {
         total: 1,
         ok: 0,
+        made: 1,
         written: 0,
         dlq: 1,
         nodes: vec![node("source.s", [1, 1, 0, 0, 0, 0]), node("transform.t", [1, 0, 1, 0, 0, 0])],
@@ -302,6 +304,7 @@ fn run_and_plan() {
     let report = Report {
         total: 69_000,
         ok: 100,
+        made: 0,
         written: 100,
         dlq: 0,
         nodes: vec![

@@ -34,7 +34,7 @@ pub(crate) struct BlockResult {
     /// For each input of an interleaving merge, the rows, as the merge's columns.
     pub handed: Vec<Vec<Batch>>,
     /// Rows written to at least one sink.
-    pub ok: u64,
+    pub reached: Reached,
     /// The records that could not be typed, ascending, as positions in the block.
     pub untyped: Vec<u32>,
     /// Its dead letters, in order.
@@ -48,6 +48,29 @@ pub(crate) struct BlockResult {
     /// The rows that an aggregate made of groups in this block and that a sink got, each by its maker and its number.
     /// Only kept where a row may be written more than once.
     pub made: Vec<(u32, u64)>,
+}
+
+/// Rows written to at least one sink, by what made them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Reached {
+    /// Rows of sources.
+    pub read: u64,
+    /// Rows of aggregates.
+    pub made: u64,
+}
+
+impl Reached {
+    /// Counts rows.
+    pub fn add(&mut self, rows: u64, is_made: bool) {
+        *(if is_made { &mut self.made } else { &mut self.read }) += rows;
+    }
+}
+
+impl std::ops::AddAssign for Reached {
+    fn add_assign(&mut self, other: Self) {
+        self.read += other.read;
+        self.made += other.made;
+    }
 }
 
 /// What one operator did with a block.
@@ -127,7 +150,7 @@ impl BlockResult {
         self.collected.iter_mut().for_each(Collected::clear);
         self.handed.resize_with(tree.joins.len(), Vec::new);
         self.handed.iter_mut().for_each(Vec::clear);
-        self.ok = 0;
+        self.reached = Reached::default();
         self.untyped.clear();
         self.letters.clear();
         self.warned.clear();

@@ -24,7 +24,7 @@ mod unit;
 mod value_help;
 
 use aggregate::{Finish, Stream, Whole};
-pub(crate) use block_result::{BlockResult, Counts, WARNING_SAMPLES, Warned, WarnedRows};
+pub(crate) use block_result::{BlockResult, Counts, Reached, WARNING_SAMPLES, Warned, WarnedRows};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::{preview, warning_total};
 pub(crate) use lost::Lost;
@@ -72,6 +72,10 @@ pub(crate) struct Tree<'p> {
     pub limit: u64,
     /// Whether it is noted which rows a sink got, as a row may be written more than once.
     pub marks_rows: bool,
+    /// How many makers of rows are sources: they are the first ones.
+    pub sources: u32,
+    /// Whether the rows of the head are those of aggregates, where they don't say what made them.
+    pub is_made: bool,
     /// Whether it is measured what time each operator takes.
     pub measures: bool,
 }
@@ -242,6 +246,8 @@ impl<'p> Tree<'p> {
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
             limit: shared.arbitrator.limit(),
             marks_rows: false,
+            sources: shared.makers.iter().filter(|maker| !plan.operator(**maker).is_aggregate()).count() as u32,
+            is_made: plan.gives_groups(segment.head),
             measures: shared.measures,
         };
         for &id in &segment.operators {

@@ -308,7 +308,8 @@ impl<'a, 'p> Pass<'a, 'p> {
             }
         }
         if is_written {
-            self.mark_written(&Origin::unknown(0), rows.len());
+            let origin = Origin { kept: self.result.origins.clone(), ..Origin::unknown(0) };
+            self.mark_written(&origin, rows.len());
         }
     }
 
@@ -413,8 +414,7 @@ impl<'a, 'p> Pass<'a, 'p> {
 
     fn mark_written(&mut self, origin: &Origin, rows: usize) {
         if !self.tree.marks_rows {
-            self.result.ok += rows as u64;
-            return;
+            return self.count_written(origin, rows);
         }
         if origin.is_made() {
             self.result.made.extend((0..rows).map(|row| (origin.source_of(row), origin.source_row(row))));
@@ -424,6 +424,17 @@ impl<'a, 'p> Pass<'a, 'p> {
             let position = origin.positions.at(row);
             self.result.written[(position / 64) as usize] |= 1 << (position % 64);
         }
+    }
+
+    /// Counts rows that a sink got, where each is written once.
+    fn count_written(&mut self, origin: &Origin, rows: usize) {
+        let (tree, reached) = (self.tree, &mut self.result.reached);
+        if !origin.is_made() && origin.kept.is_none() {
+            return reached.add(rows as u64, tree.is_made);
+        }
+        let made = (0..rows).filter(|row| origin.source_of(*row) >= tree.sources).count() as u64;
+        reached.add(made, true);
+        reached.add(rows as u64 - made, false);
     }
 
     /// A record that could not be typed.

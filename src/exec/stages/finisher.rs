@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::written::{self, WrittenRows};
+use super::written::{self, WrittenRow, WrittenRows};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{LetterFile, Spool};
 use crate::exec::memory::Arbitrator;
-use crate::exec::operators::{BlockResult, Counts, Filling, Tree, WARNING_SAMPLES, Warned, WarnedRows, make_room};
+use crate::exec::operators::{
+    BlockResult, Counts, Filling, Reached, Tree, WARNING_SAMPLES, Warned, WarnedRows, make_room,
+};
 use crate::exec::publish::Output;
 use crate::exec::sources::Source;
 use crate::exec::{Failure, Observer};
@@ -80,7 +82,7 @@ pub(crate) struct SegmentTotals {
     /// Bytes read.
     pub bytes: u64,
     /// Rows written to at least one sink, but for those that are noted one by one.
-    pub ok: u64,
+    pub reached: Reached,
     /// Records that could not be typed.
     pub untyped: u64,
     /// Dead letters, written or not, by what made the rows.
@@ -205,19 +207,21 @@ impl<'a, 'p> Finisher<'a, 'p> {
             (None, None) => None,
         };
         let made = || result.made.iter().copied().map(Some);
-        let Ends { written: Some(written), fillings, arbitrator, .. } = &mut self.ends else {
-            result.ok += (made().count() + set_positions(&result.written).count()) as u64;
-            return Ok(());
-        };
         let rows = || made().chain(set_positions(&result.written).map(row_at));
-        let alone = match written.add(rows()) {
-            Ok(alone) => alone,
-            Err(_) => {
-                make_room(self.segments[segment].tree.plan, fillings, arbitrator, WrittenRows::MOST_GROWTH)?;
-                written.add(rows()).map_err(|exceeded| written::does_not_fit(&exceeded))?
+        let tree = self.segments[segment].tree;
+        let mut reached = Reached::default();
+        let mut count = |row: WrittenRow| reached.add(1, row.map_or(tree.is_made, |(maker, _)| maker >= tree.sources));
+        match &mut self.ends {
+            Ends { written: None, .. } => rows().for_each(count),
+            Ends { written: Some(written), fillings, arbitrator, .. } => {
+                if written.add(rows()).is_err() {
+                    make_room(tree.plan, fillings, arbitrator, WrittenRows::MOST_GROWTH)?;
+                    written.add(rows()).map_err(|exceeded| written::does_not_fit(&exceeded))?;
+                }
+                rows().filter(|row| !written.takes(*row)).for_each(&mut count);
             }
-        };
-        result.ok += alone;
+        }
+        result.reached += reached;
         Ok(())
     }
 
@@ -281,7 +285,7 @@ impl SegmentTotals {
     fn add(&mut self, result: &BlockResult) {
         self.records += u64::from(result.records);
         self.bytes += result.bytes;
-        self.ok += result.ok;
+        self.reached += result.reached;
         self.counts.iter_mut().zip(&result.counts).for_each(|(all, block)| all.add(block));
     }
 }

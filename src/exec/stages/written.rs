@@ -3,13 +3,19 @@
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
+use crate::exec::operators::Reached;
 use crate::plan::physical::PhysicalPlan;
 
 /// The rows of [counted](PhysicalPlan::counted) makers that a sink got: one bit a row.
 pub(crate) struct WrittenRows<'p> {
     /// For each maker of rows, if it is counted.
     makers: Vec<Option<Bits<'p>>>,
+    /// How many of them are sources: they are the first ones.
+    sources: usize,
 }
+
+/// A row that a sink got: its maker and its number, if they are known.
+pub(crate) type WrittenRow = Option<(u32, u64)>;
 
 struct Bits<'p> {
     words: Segments<u64>,
@@ -23,25 +29,34 @@ impl<'p> WrittenRows<'p> {
     /// None yet.
     pub fn new(plan: &PhysicalPlan, arbitrator: &'p Arbitrator) -> Self {
         let bits = |consumer: &usize| Bits { words: Segments::default(), charge: Charge::new(arbitrator, *consumer) };
-        Self { makers: plan.makers().iter().map(|maker| plan.counted.get(maker).map(bits)).collect() }
+        let makers = plan.makers();
+        let sources = makers.iter().filter(|maker| !plan.operator(**maker).is_aggregate()).count();
+        Self { makers: makers.iter().map(|maker| plan.counted.get(maker).map(bits)).collect(), sources }
     }
 
-    /// Notes rows, each by its maker and its number, and gives how many are not noted: nothing else writes those, or
-    /// they have no number. Fails if there is no room within the memory limit; the same rows can be added again then.
-    pub fn add(&mut self, rows: impl Iterator<Item = Option<(u32, u64)>>) -> Result<u64, Exceeded> {
-        let mut alone = 0;
-        for row in rows {
-            match row.and_then(|(maker, number)| Some((self.makers[maker as usize].as_mut()?, number))) {
-                Some((bits, number)) => bits.add(number)?,
-                None => alone += 1,
-            }
+    /// Whether a row is noted. Nothing else writes the others, or they have no number.
+    pub fn takes(&self, row: WrittenRow) -> bool {
+        row.is_some_and(|(maker, _)| self.makers[maker as usize].is_some())
+    }
+
+    /// Notes those of some rows that are noted. Fails if there is no room within the memory limit; the same rows can be
+    /// added again then.
+    pub fn add(&mut self, rows: impl Iterator<Item = WrittenRow>) -> Result<(), Exceeded> {
+        rows.flatten().try_for_each(|(maker, number)| match &mut self.makers[maker as usize] {
+            Some(bits) => bits.add(number),
+            None => Ok(()),
+        })
+    }
+
+    /// How many were noted.
+    pub fn count(&self) -> Reached {
+        let mut reached = Reached::default();
+        for (position, bits) in
+            self.makers.iter().enumerate().filter_map(|(position, bits)| Some((position, bits.as_ref()?)))
+        {
+            reached.add(bits.count(), position >= self.sources);
         }
-        Ok(alone)
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> u64 {
-        self.makers.iter().flatten().map(Bits::count).sum()
+        reached
     }
 }
 

@@ -13,6 +13,7 @@
 //! A row that an aggregate made has no source. It is known by the aggregate and the number of its group. A failure names
 //! it by the number of its group's first row, so a failure below an aggregate needs the identity of rows above it. A row
 //! that a reshape adds is known by the row that it was added for, so a row can come out of a reshape more than once.
+//! Rows that were read and rows that aggregates made are counted apart, so where both meet in a buffer it keeps identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,7 +186,7 @@ fn keep_identity(
     makers: &lineage::Makers,
     counted: BTreeSet<OperatorId>,
 ) {
-    let counted = counted_together(plan, uses, makers, counted);
+    let counted = counted_together(plan, uses, makers, counted_apart(plan, makers, counted));
     let ids: Vec<OperatorId> = plan.operators().map(|(id, _)| id).collect();
     for id in ids {
         let below = below(plan, uses, id);
@@ -241,6 +242,23 @@ fn written_by_segment(plan: &PhysicalPlan, makers: &lineage::Makers) -> Vec<BTre
         written
     };
     plan.stages.iter().flat_map(|stage| &stage.segments).map(of_segment).collect()
+}
+
+/// The counted makers, and those whose rows meet in a buffer or an interleaving merge, some of them sources and others
+/// aggregates.
+fn counted_apart(
+    plan: &PhysicalPlan,
+    makers: &lineage::Makers,
+    mut counted: BTreeSet<OperatorId>,
+) -> BTreeSet<OperatorId> {
+    for (id, operator) in plan.operators().filter(|(_, operator)| operator.keeps_identity().is_some()) {
+        let given = &makers.given[id.0 as usize];
+        let aggregates = given.iter().filter(|maker| plan.operator(**maker).is_aggregate()).count();
+        if !operator.is_aggregate() && aggregates > 0 && aggregates < given.len() {
+            counted.extend(given);
+        }
+    }
+    counted
 }
 
 /// The counted makers and those whose rows meet theirs in a buffer or an interleaving merge, which keeps identity of all

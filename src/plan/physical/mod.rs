@@ -9,7 +9,7 @@ mod lower;
 mod operator;
 pub(in crate::plan) mod print;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::Direction;
 use petgraph::stable_graph::{NodeIndex, StableDiGraph};
@@ -152,6 +152,21 @@ impl PhysicalPlan {
         let sources = of(|kind| matches!(kind, OperatorKind::Source(_)));
         let aggregates = of(|kind| matches!(kind, OperatorKind::Aggregate(_)));
         sources.chain(aggregates).map(|(id, _)| id).collect()
+    }
+
+    /// Whether aggregates, and nothing else, made the rows that `id` gives.
+    pub fn gives_groups(&self, id: OperatorId) -> bool {
+        let (mut seen, mut waiting) = (BTreeSet::from([id]), vec![id]);
+        while let Some(id) = waiting.pop() {
+            match &self.operator(id).kind {
+                OperatorKind::Source(_) => return false,
+                OperatorKind::Aggregate(_) => {}
+                _ => {
+                    waiting.extend(self.inputs(id).iter().map(|(above, _)| *above).filter(|above| seen.insert(*above)))
+                }
+            }
+        }
+        true
     }
 
     /// What `id` reads: producer and edge, in the order of its inputs.

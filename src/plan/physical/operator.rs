@@ -168,6 +168,11 @@ impl Operator {
         matches!(self.kind, OperatorKind::Source(_) | OperatorKind::Aggregate(_))
     }
 
+    /// Whether its rows are groups of others.
+    pub fn is_aggregate(&self) -> bool {
+        matches!(self.kind, OperatorKind::Aggregate(_))
+    }
+
     /// Whether it keeps where its rows come from; `None` where they are known by their positions in a block.
     pub fn keeps_identity(&self) -> Option<bool> {
         match &self.kind {

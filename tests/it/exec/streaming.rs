@@ -63,7 +63,7 @@ fn groups_of_any_size_come_out_whole() {
         assert_eq!(lab.read("again.csv"), expected(groups));
         let rows = groups.iter().map(|(_, count)| *count as u64).sum::<u64>();
         let count = groups.len() as u64;
-        assert_eq!((report.total, report.ok, report.written), (rows, count, 2 * count));
+        assert_eq!((report.total, report.made, report.written), (rows, count, 2 * count));
         let node = &report.nodes[2];
         assert_eq!((node.label.as_str(), node.rows_in, node.rows_out), ("aggregation.per_key", rows, count));
     }

@@ -63,6 +63,41 @@ fn every_row_is_accounted_for() {
     assert!(report.peak_reserved > 0);
 }
 
+/// `ok` never is more than `total`: what aggregates made counts apart, wherever it meets rows that were read.
+#[test]
+fn rows_of_aggregates_count_apart() {
+    let pipeline = |sinks: &str| {
+        format!(
+            "pipeline: {{ name: p }}\nnodes:\n\
+             - {{ type: source, name: rows, config: {{ type: csv, path: in.csv, schema: [ {{ name: n, type: int }}, {{ name: k, type: string }} ] }} }}\n\
+             - {{ type: transform, name: some, input: rows, config: {{ cxl: 'filter n < 600' }} }}\n\
+             - {{ type: aggregate, name: sums, input: rows, config: {{ group_by: [k], cxl: 'emit a = sum(n)' }} }}\n\
+             - {{ type: transform, name: named, input: sums, config: {{ cxl: \"emit c = a\\nemit b = k\", include_unmapped: false }} }}\n\
+             - {{ type: transform, name: shaped, input: named, config: {{ cxl: \"emit n = c\\nemit k = b\", include_unmapped: false }} }}\n\
+             - {{ type: merge, name: both, inputs: [some, shaped], config: {{ mode: MODE }} }}\n{sinks}"
+        )
+    };
+    let sink = |name: &str, input: &str, order: &str| {
+        format!("- {{ type: sink, name: {name}, input: {input}, config: {{ type: csv, path: {name}.csv{order} }} }}\n")
+    };
+    let (sorted, plain) = (sink("sorted", "both", ", sort_order: [n]"), sink("plain", "both", ""));
+    let groups = sink("groups", "shaped", "");
+    let sinks = [sorted.clone(), plain.clone(), sorted.clone() + &plain, sorted + &plain + &groups];
+    let limits = [512 << 20, 12 << 10].into_iter();
+    for (limit, mode) in limits.flat_map(|limit| [(limit, "concat"), (limit, "interleave")]) {
+        for sinks in &sinks {
+            let mut lab = Lab::new(&[("in.csv", &rows(1000, |n| format!("k{}", n % 7)))]);
+            (lab.options.block_size, lab.memory_limit) = (900, Some(limit));
+            let report = lab.run(&pipeline(sinks).replace("MODE", mode)).expect("the run completes");
+            assert_eq!((report.total, report.ok, report.made), (1000, 600, 7), "{mode} {limit} {sinks}");
+        }
+    }
+    let mut lab = Lab::new(&[("in.csv", &rows(100, |n| format!("k{}", n % 7)))]);
+    lab.options.threads = 3;
+    let report = lab.run(&pipeline(&groups).replace("MODE", "concat")).expect("the run completes");
+    assert_eq!((report.total, report.ok, report.made), (100, 0, 7), "no row that was read");
+}
+
 #[test]
 fn a_limit_below_the_program_itself_is_refused() {
     let lab = Lab::new(&[("in.csv", &rows(1, |_| String::new()))]);

@@ -93,7 +93,7 @@ fn everything(files: &[Vec<String>], order: &str, (limit, threads, batch_size, b
     (lab.options.threads, lab.options.block_size) = (threads, block_size);
     (lab.batch_size, lab.memory_limit) = (Some(batch_size), Some(limit));
     let report = lab.run(&PIPELINE.replace("ORDER", order)).unwrap_or_else(|failure| panic!("{failure:?}"));
-    let mut text = format!("{} {} {} {}\n", report.total, report.ok, report.written, report.dlq);
+    let mut text = format!("{} {} {} {} {}\n", report.total, report.ok, report.made, report.written, report.dlq);
     text += &format!("{:?}\n{:?}\n", counted(&report.nodes), report.outputs);
     let warnings: Vec<_> = report.warnings.iter().map(|warning| &warning.message).collect();
     text += &format!("{warnings:?}\n");

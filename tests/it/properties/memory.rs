@@ -244,7 +244,7 @@ fn everything(sources: &[Vec<String>], nodes: &[Node], how: How) -> Result<(Stri
         lab.write(&format!("s{number}.csv"), format!("id,k,s,f\n{}", rows.concat()));
     }
     let report = lab.run(&draft.yaml)?;
-    let mut text = format!("{} {} {} {}\n", report.total, report.ok, report.written, report.dlq);
+    let mut text = format!("{} {} {} {} {}\n", report.total, report.ok, report.made, report.written, report.dlq);
     for node in &report.nodes {
         let counts = (node.rows_in, node.rows_out, node.rejected, node.filtered, node.duplicates);
         writeln!(text, "{} {counts:?}", node.label).expect("memory");

@@ -105,7 +105,8 @@ fn everything(files: &[Vec<String>], strategy: &str, threads: usize, batch_size:
     match lab.run(&PIPELINE.replace("STRATEGY", strategy)) {
         Err(failure) => format!("{failure:?}"),
         Ok(report) => {
-            let mut text = format!("{} {} {} {}\n", report.total, report.ok, report.written, report.dlq);
+            let mut text =
+                format!("{} {} {} {} {}\n", report.total, report.ok, report.made, report.written, report.dlq);
             text += &format!("{:?}\n{:?}\n{:?}\n", counted(&report.nodes), report.outputs, report.warnings);
             for name in ["even.csv", "heavy.csv", "rest.csv", "direct.csv"] {
                 text += &format!("--- {name}\n{}", lab.read(name));

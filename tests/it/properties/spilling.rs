@@ -95,7 +95,7 @@ fn everything(files: &[Vec<String>], keys: &str, (limit, threads, batch_size, bl
     (lab.options.threads, lab.options.block_size) = (threads, block_size);
     (lab.batch_size, lab.memory_limit) = (Some(batch_size), Some(limit));
     let report = lab.run(&PIPELINE.replace("KEYS", keys)).unwrap_or_else(|failure| panic!("{failure:?}"));
-    let mut text = format!("{} {} {} {}\n", report.total, report.ok, report.written, report.dlq);
+    let mut text = format!("{} {} {} {} {}\n", report.total, report.ok, report.made, report.written, report.dlq);
     text += &format!("{:?}\n{:?}\n", counted(&report.nodes), report.outputs);
     OUTPUTS.iter().for_each(|name| text += &format!("--- {name}\n{}", lab.read(name)));
     text += &settled(&lab.read("dlq.csv"));

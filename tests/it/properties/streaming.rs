@@ -95,7 +95,7 @@ fn everything(
         Ok(report) => report,
         Err(failure) => return format!("{failure:?}"),
     };
-    let mut text = format!("{} {} {} {}\n", report.total, report.ok, report.written, report.dlq);
+    let mut text = format!("{} {} {} {} {}\n", report.total, report.ok, report.made, report.written, report.dlq);
     for node in &report.nodes {
         let counts = (node.rows_in, node.rows_out, node.rejected, node.filtered, node.duplicates, node.warned);
         text += &format!("{} {counts:?}\n", node.label);
