@@ -22,7 +22,9 @@ impl Binder<'_> {
             validations.map(|(validation, field)| bind_validation(validation, field, &mut checker)).collect();
         let program = checker.program(&transform.program);
         checker.finish();
-        self.does_something(node, transform);
+        if !program.lets.iter().any(|slot| slot.ty.is_error()) {
+            self.does_something(node, transform);
+        }
         let (row, output) = program.output(input, transform.include_unmapped);
         let kind = validations.into_iter().collect::<Option<Vec<_>>>().map(|validations| {
             NodeKind::Transform(Transform {

@@ -96,6 +96,9 @@ impl Checker<'_> {
         if is_if_null(&method.text) {
             return self.error(diagnostic.help(IF_NULL_HELP));
         }
+        if AGGREGATES.contains(&method.text.as_str()) {
+            return self.error(diagnostic.note(WHERE_AGGREGATES_BELONG));
+        }
         let fitting = |function: &&Function| function.signature().receiver.accepts(&receiver.ty.kind);
         let names = Function::ALL.iter().filter(fitting).chain(Function::ALL).map(|function| function.name());
         self.error(did_you_mean(diagnostic, &method.text, method.span, names));

@@ -50,6 +50,7 @@ fn independent_mistakes_are_all_reported() {
 #[test]
 fn a_statement_that_does_not_parse_silences_names() {
     assert_eq!(found(&around("let a = = 1\nemit b = a + 1")).len(), 1);
+    assert_eq!(found(&around("let a = = 1\nlet b = a + 1")).len(), 1);
     let below = "  - { type: transform, name: u, input: t, config: { cxl: \"emit y = z + 1\" } }\n";
     let text = around("emit z = = 1").replace("  - type: sink", &format!("{below}  - type: sink"));
     assert_eq!(found(&text).len(), 1);

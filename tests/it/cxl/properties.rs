@@ -283,6 +283,8 @@ fn deepest() -> Vec<String> {
         format!("{}a == 1", "not ".repeat(MAX_NESTING as usize - 2)),
         format!("{}1{}", "match { a == 1 => ".repeat(100), ", _ => 2 }".repeat(100)),
         format!("{}a{}", "a.clamp(0, ".repeat(250), ")".repeat(250)),
+        format!("{}{}1{}", "match { a == 1 => ".repeat(100), "a + ".repeat(parts), ", _ => 2 }".repeat(100)),
+        format!("{}{}a{}", "a.clamp(0, ".repeat(250), "a + ".repeat(parts), ")".repeat(250)),
         format!("{}true{}", "(a == 1 or ".repeat(120), ")".repeat(120)),
     ]
 }
@@ -305,7 +307,7 @@ fn every_stage_stands_the_deepest_trees() {
     on_a_stack_of(2 << 20, || {
         for text in deepest() {
             assert_eq!(expression(&expression(&text).0.to_string()).1.error_count(), 0, "{text}");
-            let checked = harness::transform(&[("a", "int")], &format!("emit x = {text}"), "").ok().expect(&text);
+            let checked = harness::transform(&[("a", "int")], &format!("emit x = {text}"), "").expect(&text);
             let done = checked.run(&harness::batch(2, vec![Column::ints(vec![1, 2], None)]));
             assert_eq!(done.faults, []);
         }
@@ -320,7 +322,7 @@ fn chains_of_and_and_or_are_as_long_as_a_text() {
         let (any, all) = (listed("==").join(" or "), listed("!=").join(" and "));
         assert!(any.len() > MAX_BYTES * 9 / 10);
         for (text, expected) in [(&any, [true, true, false]), (&all, [false, false, true])] {
-            let checked = harness::transform(&[("a", "int")], &format!("emit x = {text}"), "").ok().expect("it checks");
+            let checked = harness::transform(&[("a", "int")], &format!("emit x = {text}"), "").expect("it checks");
             let done = checked.run(&harness::batch(3, vec![Column::ints(vec![1, 4700, 4701], None)]));
             let found = (0..3).map(|row| done.batch.columns[1].as_ref().expect("it is stored").value(row));
             assert_eq!(found.collect::<Vec<_>>(), expected.map(Value::Bool));
