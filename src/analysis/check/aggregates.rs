@@ -33,7 +33,7 @@ impl Checker<'_> {
     /// A call of one of [`AGGREGATES`].
     pub(super) fn aggregate(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
         match self.zone() {
-            None => return self.row_level(function, span),
+            None => return self.row_level(function, args, span),
             Some(Zone::Group) => {}
             Some(Zone::Argument) => return self.nested(function, span),
             Some(zone) => {
@@ -77,10 +77,17 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Column(group.shared.len() + index), ty, span }
     }
 
-    fn row_level(&mut self, function: &Name, span: Span) -> Expr {
+    fn row_level(&mut self, function: &Name, args: &[Arg], span: Span) -> Expr {
         let message = format!("aggregate function '{}' is not allowed in a {}", function.text, self.row_work);
         let diagnostic = Diagnostic::error(Code::E200, message).label(function.span, "sees one row only");
-        self.error(diagnostic.note(WHERE_AGGREGATES_BELONG));
+        let of_two = match (function.text.as_str(), args) {
+            (name @ ("min" | "max"), [Arg::Expr(first), Arg::Expr(second)]) => {
+                let which = if name == "min" { "smaller" } else { "larger" };
+                Some(format!("the {which} of two values is `{}.{name}({second})`", operand(first)))
+            }
+            _ => None,
+        };
+        self.error(diagnostic.note(WHERE_AGGREGATES_BELONG).help_opt(of_two));
         failed(span)
     }
 

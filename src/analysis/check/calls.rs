@@ -2,7 +2,7 @@
 
 use super::aggregates::{AGGREGATES, WHERE_AGGREGATES_BELONG};
 use super::describe::{Help, article, operand, with_help};
-use super::habits::{IF_NULL_HELP, aggregate_habit, habit, is_if_null};
+use super::habits::{IF_NULL_HELP, aggregate_habit, call_habit, habit, is_count_distinct, is_if_null};
 use super::names::{did_you_mean, list};
 use super::operators::cannot_mix;
 use super::unify::{convert, unify_kinds};
@@ -15,6 +15,7 @@ use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span};
+use crate::syntax::cxl::NO_COUNT_OF_DISTINCT;
 use crate::syntax::cxl::ast::{self, Arg, Name};
 
 /// Methods of arrays and maps that come later.
@@ -255,14 +256,13 @@ impl Checker<'_> {
         }
         let message = format!("unknown function `{name}`");
         let diagnostic = Diagnostic::error(Code::E203, message).label(function.span, "not known");
-        let receiver = args.first().and_then(plain).map_or("value".to_owned(), operand);
+        let shown: Vec<String> = args.iter().map(|arg| plain(arg).map_or("…".to_owned(), operand)).collect();
         let aggregate = self.sees_groups().then(|| aggregate_habit(name, &short(args.first())));
         let aggregate = aggregate.flatten();
-        let name = habit(name).unwrap_or(name);
-        let diagnostic = match Function::by_name(name) {
+        let diagnostic = match call_habit(name, &shown) {
             _ if aggregate.is_some() => diagnostic.help_opt(aggregate.map(|aggregate| format!("write `{aggregate}`"))),
-            Some(_) if args.len() > 1 => diagnostic.help(format!("it is a method: write `{receiver}.{name}(…)`")),
-            Some(_) => diagnostic.help(format!("it is a method: write `{receiver}.{name}()`")),
+            _ if is_count_distinct(name) => diagnostic.help(NO_COUNT_OF_DISTINCT),
+            Some(help) => diagnostic.help(help),
             None if is_if_null(name) => diagnostic.help(IF_NULL_HELP),
             None if self.sees_groups() => {
                 let diagnostic = diagnostic.note(format!("the functions here are {}", list(&AGGREGATES)));

@@ -1,13 +1,14 @@
 //! Expressions: literals, names, `if`, `match`, and the dispatch to the rest.
 
 use super::aggregates::AGGREGATES;
+use super::describe::text;
 use super::unify::{convert, unify_or_any};
 use super::{Checker, failed};
 use crate::analysis::functions::Function;
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm};
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::syntax::cxl::ast;
+use crate::syntax::cxl::{ast, one_by_one};
 
 impl Checker<'_> {
     /// Checks an expression. What fails is reported and has the error type.
@@ -106,9 +107,24 @@ impl Checker<'_> {
     /// The comparison of the subject with a pattern, or a guard.
     fn pattern(&mut self, subject: Option<&(Expr, &ast::Expr)>, pattern: &ast::Expr) -> Expr {
         let Some((subject, subject_ast)) = subject else { return self.condition(pattern, "a `match` guard") };
+        if let ast::ExprKind::Chain { op: BinaryOp::Or, .. } = pattern.kind
+            && !matches!(subject.ty.kind, Kind::Bool | Kind::Null | Kind::Any | Kind::Error)
+        {
+            return self.several_values(subject_ast, pattern);
+        }
         let read = Expr { kind: ExprKind::Subject, ty: subject.ty.clone(), span: subject.span };
         let value = self.expr(pattern);
         self.compare(BinaryOp::Equal, pattern.span, (read, subject_ast), (value, pattern), pattern.span)
+    }
+
+    /// Reports `"a" or "b"` in the place of one value to compare with.
+    fn several_values(&mut self, subject: &ast::Expr, pattern: &ast::Expr) -> Expr {
+        let subject = text(subject).filter(|text| text.len() <= 40);
+        let diagnostic = Diagnostic::error(Code::E200, "an arm of a `match` has one pattern")
+            .label(pattern.span, "`or` joins conditions, not values")
+            .help(one_by_one(subject.as_deref()));
+        self.error(diagnostic);
+        failed(pattern.span)
     }
 
     fn missing_default(&mut self, span: Span) {

@@ -1,7 +1,10 @@
-//! Methods and aggregates as other languages call them.
+//! Methods, functions and aggregates as other languages call them.
+
+use super::aggregates;
+use crate::analysis::functions::Function;
 
 /// The name in small letters without `_`, and the method of CXL.
-const METHODS: [(&str, &str); 30] = [
+const METHODS: &[(&str, &str)] = &[
     ("uppercase", "upper"),
     ("toupper", "upper"),
     ("touppercase", "upper"),
@@ -32,10 +35,31 @@ const METHODS: [(&str, &str); 30] = [
     ("strftime", "format_date"),
     ("isna", "is_null"),
     ("isblank", "is_empty"),
+    ("mid", "substring"),
+    ("startswith", "starts_with"),
+    ("endswith", "ends_with"),
+    ("regexplike", "find"),
+    ("regexpmatch", "find"),
+    ("regexpextract", "capture"),
+    ("regexpsubstr", "capture"),
+    ("tochar", "format_date"),
+    ("dateformat", "format_date"),
+    ("int", "to_int"),
+    ("integer", "to_int"),
+    ("float", "to_float"),
+    ("double", "to_float"),
+    ("decimal", "to_decimal"),
+    ("numeric", "to_decimal"),
+    ("string", "to_string"),
+    ("bool", "to_bool"),
+    ("boolean", "to_bool"),
+    ("date", "to_date"),
+    ("datetime", "to_datetime"),
+    ("timestamp", "to_datetime"),
 ];
 
 /// The name in small letters without `_`, and what to write in its place over a group. `…` is the argument.
-const AGGREGATES: [(&str, &str); 15] = [
+const AGGREGATES: &[(&str, &str)] = &[
     ("average", "avg(…)"),
     ("mean", "avg(…)"),
     ("minimum", "min(…)"),
@@ -53,8 +77,45 @@ const AGGREGATES: [(&str, &str); 15] = [
     ("groupconcat", "collect(…).join(\", \")"),
 ];
 
+/// The name in small letters without `_`, and what to write in place of a call. `{0}` is the first argument, and as many
+/// arguments are meant as there are.
+const FORMS: &[(&str, &str)] = &[
+    ("coalesce", "{0} ?? {1}"),
+    ("coalesce", "{0} ?? {1} ?? {2}"),
+    ("nvl", "{0} ?? {1}"),
+    ("ifnull", "{0} ?? {1}"),
+    ("isnull", "{0} ?? {1}"),
+    ("isnull", "{0}.is_null()"),
+    ("isnotnull", "not {0}.is_null()"),
+    ("notnull", "not {0}.is_null()"),
+    ("nullif", "if {0} == {1} then null else {0}"),
+    ("if", "if {0} then {1} else {2}"),
+    ("iif", "if {0} then {1} else {2}"),
+    ("ifelse", "if {0} then {1} else {2}"),
+    ("mod", "{0} % {1}"),
+    ("greatest", "{0}.max({1})"),
+    ("greatest", "{0}.max({1}).max({2})"),
+    ("least", "{0}.min({1})"),
+    ("least", "{0}.min({1}).min({2})"),
+    ("datediff", "{0}.diff_days({1})"),
+    ("dateadd", "{0}.add_days({1})"),
+    ("now", "now"),
+    ("getdate", "now"),
+    ("currenttimestamp", "now"),
+    ("today", "now.to_date()"),
+    ("curdate", "now.to_date()"),
+    ("currentdate", "now.to_date()"),
+];
+
+/// Functions whose first argument names a part of a date.
+const DATE_PARTS: &[&str] = &["datepart", "extract"];
+
 /// Names of what `??` does.
-const IF_NULL: [&str; 6] = ["coalesce", "nvl", "ifnull", "isnull", "fillna", "default"];
+const IF_NULL: &[&str] = &["coalesce", "nvl", "ifnull", "isnull", "fillna", "default"];
+
+/// Names of a count of distinct values.
+const COUNT_DISTINCT: &[&str] =
+    &["countdistinct", "distinctcount", "approxcountdistinct", "countunique", "nunique", "uniq"];
 
 /// What to write in place of one of them.
 pub(super) const IF_NULL_HELP: &str = "write `a ?? b`: it gives `b` where `a` is null";
@@ -62,6 +123,51 @@ pub(super) const IF_NULL_HELP: &str = "write `a ?? b`: it gives `b` where `a` is
 /// The method that a name of another language stands for.
 pub(super) fn habit(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(word, _)| same(word, name)).map(|(_, method)| *method)
+}
+
+/// What to do about a call that another language knows, with these arguments; `None` if no method does its work.
+pub(super) fn call_habit(name: &str, args: &[String]) -> Option<String> {
+    let arity = |form: &str| (0..4).take_while(|index| form.contains(&format!("{{{index}}}"))).count();
+    if let Some((_, form)) = FORMS.iter().find(|(word, form)| same(word, name) && arity(form) == args.len()) {
+        let fill = |form: String, (index, arg): (usize, &String)| form.replace(&format!("{{{index}}}"), arg);
+        return Some(format!("write `{}`", args.iter().enumerate().fold((*form).to_owned(), fill)));
+    }
+    if let Some(help) = date_call(name, args) {
+        return Some(help);
+    }
+    let is_aggregate = aggregates::AGGREGATES.iter().any(|aggregate| same(aggregate, name)) && args.len() <= 1;
+    let (receiver, rest) = args.split_first().filter(|_| !is_aggregate)?;
+    let method = habit(name).and_then(Function::by_name).or_else(|| method(name))?;
+    Some(match rest {
+        [start, ..] if method == Function::Substring => {
+            let start = start.parse::<i64>().map_or(format!("{start} - 1"), |start| (start - 1).max(0).to_string());
+            let args: Vec<&str> = [start.as_str()].into_iter().chain(rest[1..].iter().map(String::as_str)).collect();
+            format!("it is a method, and counts from 0: write `{receiver}.substring({})`", args.join(", "))
+        }
+        rest => format!("it is a method: write `{receiver}.{}({})`", method.name(), rest.join(", ")),
+    })
+}
+
+/// The method of this name, but for case and `_`.
+fn method(name: &str) -> Option<Function> {
+    Function::ALL.iter().copied().find(|function| same(&function.name().replace('_', ""), name))
+}
+
+/// What to do about a function whose first argument names a part of a date.
+fn date_call(name: &str, args: &[String]) -> Option<String> {
+    let [part, date] = args else { return None };
+    let part = part.trim_matches(['"', '\'']).to_ascii_lowercase();
+    if DATE_PARTS.iter().any(|word| same(word, name)) {
+        return method(&part).map(|method| format!("write `{date}.{}()`", method.name()));
+    }
+    same("datetrunc", name).then(|| match part.as_str() {
+        "day" => format!("write `{date}.to_date()`"),
+        "year" => format!("`{date}.year()` is its year"),
+        _ => format!(
+            "`{date}.add_days(1 - {date}.day())` is the first day of its month, `{date}.format_date(\"%Y-%m\")` its \
+             month as a text"
+        ),
+    })
 }
 
 /// What to write over a group in place of a call that another language knows.
@@ -73,6 +179,11 @@ pub(super) fn aggregate_habit(name: &str, argument: &str) -> Option<String> {
 /// Whether a name is what another language calls `??`.
 pub(super) fn is_if_null(name: &str) -> bool {
     IF_NULL.iter().any(|word| same(word, name))
+}
+
+/// Whether a name is what another language calls a count of distinct values.
+pub(super) fn is_count_distinct(name: &str) -> bool {
+    COUNT_DISTINCT.iter().any(|word| same(word, name))
 }
 
 /// Whether a name is `word`, but for case and `_`.

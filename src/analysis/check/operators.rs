@@ -315,6 +315,21 @@ fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help
 fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
     let fix = |span, replacement: String| Some(crate::diagnostics::Fix { span, replacement });
     match (&left.0.ty.kind, &right.0.ty.kind, &right.1.kind) {
+        (kind, Kind::String, ast::ExprKind::Literal(Literal::String(text))) if text.is_empty() => {
+            Some(match left.0.ty.nullable {
+                true => Help {
+                    text: "an empty cell is null here: write `null`".to_owned(),
+                    fix: fix(right.0.span, "null".to_owned()),
+                },
+                false => Help {
+                    text: format!(
+                        "{} is never empty; a column that may be is declared `nullable({kind})`",
+                        article(&left.0.ty)
+                    ),
+                    fix: None,
+                },
+            })
+        }
         (Kind::String, Kind::Int | Kind::Float, ast::ExprKind::Literal(_)) => {
             let number = operand(right.1);
             let to = if right.0.ty.kind == Kind::Int { "to_int" } else { "to_float" };

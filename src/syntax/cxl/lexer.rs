@@ -87,6 +87,11 @@ impl<'input> Lexer<'input, '_> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// The tokens in front of the lexer's place.
+    pub(super) fn tokens(&self) -> &[Token<'input>] {
+        &self.out.tokens
+    }
+
     /// Whether a value ends in front of the lexer's place.
     pub(super) fn behind_value(&self) -> bool {
         self.out.tokens.last().is_some_and(|token| token.tok.ends_expression())

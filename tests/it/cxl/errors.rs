@@ -96,6 +96,31 @@ group by a
 -- a comment
 emit x = a⏎-- a comment
 return a
+from orders
+HAVING count(*) > 5
+limit 10
+order by a
+emit x = CAST(a AS INT)
+emit x = cast(a + b as decimal)
+emit x = cast(a as money)
+emit x = EXTRACT(MONTH FROM placed)
+emit x = extract(week from placed)
+filter a > DATE '2024-01-31'
+filter a > date "31.1.2024"
+filter a > TIMESTAMP '2024-01-31 10:20:30'
+filter a > now - interval 1 day
+filter a > b + INTERVAL '1 day'
+emit x = f"{a} {b}"
+emit x = r"a.b"
+emit x = a::int
+emit x = a::decimal(10,2)
+emit x = a::something
+emit x = match a { "N" | "S" => 1, _ => 2 }
+emit x = match a.upper() { "N" || "S" => 1, _ => 2 }
+emit x = match a { "N", "S" => 1, _ => 2 }
+emit x = match a.upper() { "N", "S" => 1, _ => 2 }
+emit x = match a { "N" => b | c, _ => 2 }
+emit x = match { a == 1 | b == 2 => 1, _ => 2 }
 # Operators
 emit x = a && b
 emit x = a || b

@@ -1,7 +1,9 @@
 //! Characters and operators that CXL does not have, and what to write in their place.
 
+use super::forms::{conversion, one_by_one};
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::lexer::{Lexer, word_len};
+use crate::syntax::cxl::token::{Tok, Token};
 
 /// Operators of other languages: spelling, what to write, and a certain replacement.
 const FOREIGN: &[(&str, &str, Option<&str>)] = &[
@@ -39,8 +41,9 @@ pub(in crate::syntax::cxl) fn symbol(lexer: &Lexer<'_, '_>) -> Option<(usize, Di
     if rest.starts_with("!") && !rest.starts_with("!=") {
         return Some((1, bang(lexer)));
     }
-    if let Some(quoted) = foreign_quotes(lexer) {
-        return Some(quoted);
+    let known = foreign_quotes(lexer).or_else(|| type_behind(lexer)).or_else(|| alternative(lexer));
+    if known.is_some() {
+        return known;
     }
     let (text, help, replacement) =
         FOREIGN.iter().find(|(text, ..)| rest.starts_with(text) && !rest.starts_with("??"))?;
@@ -62,6 +65,55 @@ fn bang(lexer: &Lexer<'_, '_>) -> Diagnostic {
     }
     let spaced = lexer.rest()[1..].starts_with([' ', '\t']);
     diagnostic.help("write `not`").fix(span, if spaced { "not" } else { "not " })
+}
+
+/// `quantity::int`
+fn type_behind(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
+    let ty = lexer.rest().strip_prefix("::")?;
+    let ty = &ty[..word_len(ty)];
+    let method = conversion(ty)?;
+    let span = lexer.span(lexer.at, lexer.at + 2 + ty.len());
+    let diagnostic = Diagnostic::error(Code::E202, "`::` is not an operator")
+        .label(span, "")
+        .help(format!("a value is converted by a method: `.{method}()`"));
+    let is_whole = !lexer.rest()[2 + ty.len()..].starts_with('(');
+    Some((2 + ty.len(), if is_whole { diagnostic.fix(span, format!(".{method}()")) } else { diagnostic }))
+}
+
+/// `match region { "N" | "S" => 1, _ => 2 }`
+fn alternative(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
+    let len = lexer.rest().bytes().take_while(|byte| *byte == b'|').count();
+    let subject = subject_of_pattern(lexer.tokens()).filter(|_| len > 0)?;
+    let diagnostic = Diagnostic::error(Code::E202, "an arm of a `match` has one pattern")
+        .label(lexer.span(lexer.at, lexer.at + len), "");
+    Some((len, diagnostic.help(one_by_one(subject))))
+}
+
+/// What is matched where a pattern is read, if it is one name; `None` where no pattern is.
+fn subject_of_pattern<'t>(tokens: &[Token<'t>]) -> Option<Option<&'t str>> {
+    let mut closed = 0;
+    let open = tokens.iter().rposition(|token| match &token.tok {
+        tok if tok.closes() => {
+            closed += 1;
+            false
+        }
+        Tok::LeftBrace | Tok::LeftParen | Tok::LeftBracket if closed > 0 => {
+            closed -= 1;
+            false
+        }
+        Tok::LeftBrace | Tok::LeftParen | Tok::LeftBracket => true,
+        _ => false,
+    })?;
+    let pattern = tokens[open + 1..].iter().rev().take_while(|token| token.tok != Tok::Comma);
+    let in_pattern = tokens[open].tok == Tok::LeftBrace && pattern.into_iter().all(|token| token.tok != Tok::Arrow);
+    match &tokens[..open] {
+        [.., Token { tok: Tok::Match, .. }, subject] if in_pattern && matches!(subject.tok, Tok::Ident(_)) => {
+            Some(Some(subject.text))
+        }
+        [.., Token { tok: Tok::Match, .. }] => None,
+        before if in_pattern && before.iter().any(|token| token.tok == Tok::Match) => Some(None),
+        _ => None,
+    }
 }
 
 /// A name or text in quotes that CXL does not have, with its length: `` `a` ``, `“a”`.

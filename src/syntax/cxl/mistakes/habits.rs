@@ -11,9 +11,9 @@ pub(super) const RULES: &[Rule] = &[
     dashes,
     is_null,
     case,
-    cast,
     else_arm,
     foreign_statement,
+    foreign_clause,
     foreign_word,
     membership,
     shouted_keyword,
@@ -48,17 +48,32 @@ const WORDS: &[(&str, &str, Option<&str>)] = &[
 const STATEMENTS: &[(&str, &str)] = &[
     ("def", "a value is named with `let name = …`"),
     ("drop", "columns are left out with `exclude` in the sink"),
-    ("group", "this version has no groups"),
-    ("order", "rows keep the order of their file"),
+    ("from", "a node reads what its `input` names"),
+    ("group", "an aggregate groups by the columns that its `group_by` lists"),
+    ("having", "emit the value, and put a transform with `filter` behind this node; or let a cull drop the groups"),
+    ("join", "rows of two inputs are joined by `combine`, which this version does not run yet"),
+    ("limit", NO_LIMIT),
+    ("order", SORT),
     ("print", "a column is written with `emit name = …`"),
     ("rename", "columns are renamed with `mapping` in the sink"),
     ("return", "a column is written with `emit name = …`"),
     ("select", "a column is written with `emit name = …`; all others go on by themselves"),
     ("set", "a column is written with `emit name = …`"),
-    ("sort", "rows keep the order of their file"),
+    ("sort", SORT),
+    ("top", NO_LIMIT),
     ("unique", "write `distinct by name`"),
     ("var", "a value is named with `let name = …`"),
     ("where", "write `filter` and the condition"),
+];
+
+const NO_LIMIT: &str = "there is no limit on the number of rows yet";
+const SORT: &str = "a sink sorts what it writes: `sort_order` in its `config`";
+
+/// Words that stand in front of conditions in other languages, and what to do about them.
+const CLAUSES: &[(&str, &str)] = &[
+    ("having", "write the condition alone; mind that `HAVING` tells which groups stay, and a cull which groups go"),
+    ("where", "write the condition alone"),
+    ("when", "write the condition alone"),
 ];
 
 /// The word that was found behind a value, or that stands as a value in front of what was found.
@@ -102,17 +117,6 @@ fn dashes(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     begins.then(|| error("`--` does not begin a comment", first.span.to(second.span)).help("a comment starts with `#`"))
 }
 
-/// `cast(a as int)`
-fn cast(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
-    let found = scene.found().filter(|token| token.tok == Tok::As && scene.in_arguments())?;
-    let (open, _) = scene.bracket()?;
-    let cast = &scene.tokens[open - 1];
-    cast.text.eq_ignore_ascii_case("cast").then(|| {
-        error(format!("`{}` is not part of CXL", cast.text), cast.span.to(found.span))
-            .help("convert with a method of the value, such as `x.to_int()` or `x.to_string()`")
-    })
-}
-
 /// `match x { 1 => a, else => b }`
 fn else_arm(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let found = scene.found().filter(|token| token.tok == Tok::Else)?;
@@ -126,6 +130,14 @@ fn foreign_statement(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let (_, help) = STATEMENTS.iter().find(|(word, _)| first.text.eq_ignore_ascii_case(word))?;
     let begins = scene.statement && scene.at == 1;
     begins.then(|| error(format!("`{}` does not begin a statement", first.text), first.span).help(*help))
+}
+
+/// `HAVING count(*) > 5` where a condition stands alone
+fn foreign_clause(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let first = scene.tokens.first().filter(|token| matches!(token.tok, Tok::Ident(_)))?;
+    let (_, help) = CLAUSES.iter().find(|(word, _)| first.text.eq_ignore_ascii_case(word))?;
+    let begins = !scene.statement && scene.at == 1;
+    begins.then(|| error(format!("`{}` can't stand here, only an expression", first.text), first.span).help(*help))
 }
 
 /// `a mod b`, `elif`

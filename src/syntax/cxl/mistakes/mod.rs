@@ -1,15 +1,19 @@
 //! What does not parse, in words.
 //!
 //! The grammar says which token it could not take and which ones it could have. [`explain`] turns that into one
-//! sentence: first the rules that know a common slip (`names`, `operators`, `habits`), then the plain "expected …,
+//! sentence: first the rules that know a common slip (`names`, `forms`, `operators`, `habits`), then the plain "expected …,
 //! found …" of `vocabulary`. `characters` is for what is not even a token.
 
 pub(super) mod characters;
+mod forms;
 mod habits;
 mod names;
 mod operators;
 mod scene;
 mod vocabulary;
+
+pub(crate) use forms::one_by_one;
+pub(crate) use names::NO_COUNT_OF_DISTINCT;
 
 use lalrpop_util::ParseError;
 
@@ -34,7 +38,7 @@ pub(super) struct Place<'a, 'input> {
 type Rule = fn(&Scene<'_, '_>) -> Option<Diagnostic>;
 
 /// The rules, the more special ones first.
-const RULES: &[&[Rule]] = &[names::RULES, operators::RULES, habits::RULES];
+const RULES: &[&[Rule]] = &[names::RULES, forms::RULES, operators::RULES, habits::RULES];
 
 /// Says what is wrong with a statement.
 pub(super) fn explain(place: &Place<'_, '_>, error: ParseError<usize, Tok<'_>, Mistake>) -> Diagnostic {

@@ -31,6 +31,10 @@ pub(super) const RULES: &[Rule] = &[
 /// The help for an `emit` that begins with a value.
 const NAME_IT: &str = "name the column that the value goes to: `emit name = …`";
 
+/// What to do about a count of distinct values.
+pub(crate) const NO_COUNT_OF_DISTINCT: &str = "there is no count of distinct values yet; in a branch of its own, let an \
+     aggregate group by this value too, and count its rows in a second one behind it";
+
 /// The help for an `emit` of what goes on without it.
 const PASS_BY_THEMSELVES: &str = "columns of the input pass through by themselves";
 
@@ -46,10 +50,14 @@ fn function(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 /// `count(distinct x)`
 fn distinct_inside(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let found = scene.found().filter(|token| token.tok == Tok::Distinct && scene.in_arguments())?;
-    Some(
-        error("`distinct` can't stand in a call", found.span)
-            .help("`distinct` is a statement: in a transform in front, it drops repeated rows"),
-    )
+    let (open, _) = scene.bracket()?;
+    let counts = scene.tokens[open - 1].text.eq_ignore_ascii_case("count");
+    let help = if counts {
+        NO_COUNT_OF_DISTINCT
+    } else {
+        "`distinct` is a statement: in a transform in front, it drops repeated rows"
+    };
+    Some(error("`distinct` can't stand in a call", found.span).help(help))
 }
 
 /// `{ in: 1 }`
