@@ -124,8 +124,7 @@ pub fn can_fail(expr: &Expr) -> bool {
 
 fn arithmetic_is_total(op: BinaryOp, kind: &Kind) -> bool {
     match kind {
-        // The remainder of a division by zero is NaN.
-        Kind::Float => op != BinaryOp::Divide,
+        Kind::Float => matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply),
         Kind::String => true,
         _ => false,
     }

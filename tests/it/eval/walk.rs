@@ -127,7 +127,7 @@ impl<'a> Walk<'a> {
         match (op, &left, &right) {
             (_, Value::Null, _) | (_, _, Value::Null) => Ok(Value::Null),
             (BinaryOp::Divide | BinaryOp::Remainder, Value::Int(_), Value::Int(0)) => by_zero,
-            (BinaryOp::Divide, Value::Float(_), Value::Float(0.0)) => by_zero,
+            (BinaryOp::Divide | BinaryOp::Remainder, Value::Float(_), Value::Float(0.0)) => by_zero,
             (BinaryOp::Add, Value::Int(a), Value::Int(b)) => int(expr, a.checked_add(*b), "addition"),
             (BinaryOp::Subtract, Value::Int(a), Value::Int(b)) => int(expr, a.checked_sub(*b), "subtraction"),
             (BinaryOp::Multiply, Value::Int(a), Value::Int(b)) => int(expr, a.checked_mul(*b), "multiplication"),

@@ -84,6 +84,7 @@ const MODULO: Operation<i64> = Operation {
 };
 const FLOAT_DIVISION: Operation<f64> =
     Operation { compute: |a, b| (a / b, b == 0.0), error: |_| Error::DivisionByZero };
+const FLOAT_MODULO: Operation<f64> = Operation { compute: |a, b| (a % b, b == 0.0), error: |_| Error::DivisionByZero };
 
 fn ints(
     op: BinaryOp,
@@ -113,7 +114,7 @@ fn floats(
         BinaryOp::Subtract => sides::zip(a, b, rows.len(), |a, b| a - b),
         BinaryOp::Multiply => sides::zip(a, b, rows.len(), |a, b| a * b),
         BinaryOp::Divide => checked(a, b, validity, rows, FLOAT_DIVISION),
-        _ => sides::zip(a, b, rows.len(), |a, b| a % b),
+        _ => checked(a, b, validity, rows, FLOAT_MODULO),
     }
 }
 
@@ -194,7 +195,7 @@ fn of_floats(op: BinaryOp, a: f64, b: f64) -> Result<f64, Error> {
         BinaryOp::Subtract => Ok(a - b),
         BinaryOp::Multiply => Ok(a * b),
         BinaryOp::Divide => FLOAT_DIVISION.once(a, b),
-        _ => Ok(a % b),
+        _ => FLOAT_MODULO.once(a, b),
     }
 }
 
