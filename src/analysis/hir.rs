@@ -187,6 +187,8 @@ pub struct Cull {
     pub order_by: Vec<SortKey>,
     /// The aggregates that the rules read.
     pub aggregates: Vec<Aggregate>,
+    /// How each of them is written.
+    pub written: Vec<String>,
     /// A group is removed if any predicate is exactly true.
     pub rules: Vec<CullRule>,
 }

@@ -245,12 +245,53 @@ pub struct Origin {
     pub kept: Option<Arc<KeptOrigins>>,
 }
 
+/// Where a row comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RowId {
+    /// What made it, as a position among the plan's makers of rows: a source, or behind all sources an aggregate.
+    pub source: u32,
+    /// The file, as a position among the source's files; of a group's row the [number](FileNumbers) of the file of the
+    /// group's first row.
+    pub file: u32,
+    /// The number of its record in the file, from 1; of a group's row that of the group's first row.
+    pub file_row: u64,
+    /// The number of its record across the source's files, or among the aggregate's groups, from 1.
+    pub source_row: u64,
+}
+
+/// Numbers for the files of all sources, source by source.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct FileNumbers(Vec<u32>);
+
+impl FileNumbers {
+    /// Numbers the files of sources that have so many.
+    pub fn new(files: impl IntoIterator<Item = usize>) -> Self {
+        let numbered = files.into_iter().scan(0, |next, count| {
+            let first = *next;
+            *next += count as u32;
+            Some(first)
+        });
+        Self(numbered.collect())
+    }
+
+    /// The number of the file of a row, given as a [`RowId`] has it: of a group's row it is one already.
+    pub fn number(&self, source: u32, file: u32) -> u32 {
+        self.0.get(source as usize).map_or(file, |first| first + file)
+    }
+
+    /// The source and the file that a number stands for; `None` if there are no sources.
+    pub fn file(&self, number: u32) -> Option<(u32, u32)> {
+        let source = self.0.partition_point(|first| *first <= number).checked_sub(1)?;
+        Some((source as u32, number - self.0[source]))
+    }
+}
+
 /// Where the rows of a block that comes out of a buffer or an interleaving merge come from, by position in the block.
 #[derive(Clone, Debug, Default)]
 pub struct KeptOrigins {
     /// The sources.
     pub sources: Vec<u32>,
-    /// The files.
+    /// The files, as a [`RowId`] has them.
     pub files: Vec<u32>,
     /// The numbers of the records in their files, from 1.
     pub file_rows: Vec<u64>,
@@ -304,6 +345,12 @@ impl Origin {
     /// Whether an aggregate made the rows of groups in this very block.
     pub fn is_made(&self) -> bool {
         self.kept.as_ref().is_some_and(|kept| !kept.ends.is_empty())
+    }
+
+    /// Where a row comes from, as far as that is known.
+    pub fn row_id(&self, row: usize) -> RowId {
+        let (source, file) = (self.source_of(row), self.file_of(row));
+        RowId { source, file, file_row: self.file_row(row), source_row: self.source_row(row) }
     }
 
     /// The source of a row, as a position among the plan's sources.

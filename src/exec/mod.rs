@@ -187,17 +187,36 @@ pub struct Failure {
     pub diagnostic: Option<Box<Diagnostic>>,
     /// The exit code: 1, 3, 4 or 130.
     pub exit_code: u8,
+    /// Rows that it is about, which the run says as notes when it has ended.
+    pub(crate) rows: Vec<NamedRow>,
+}
+
+/// A row that a failure is about. The line that it begins in may have to be looked up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedRow {
+    /// The row.
+    pub row: batch::RowId,
+    /// Whether it is named as the one that the failed group begins with.
+    pub begins_group: bool,
+    /// The line, if it is known.
+    pub line: Option<u64>,
 }
 
 impl Failure {
     /// A failure with a reason.
     pub fn new(diagnostic: Diagnostic, exit_code: u8) -> Self {
-        Self { diagnostic: Some(Box::new(diagnostic)), exit_code }
+        Self { diagnostic: Some(Box::new(diagnostic)), exit_code, rows: Vec::new() }
+    }
+
+    /// The same with a row that it is about.
+    pub(crate) fn about(mut self, row: NamedRow) -> Self {
+        self.rows.push(row);
+        self
     }
 
     /// Somebody asked the run to stop.
     pub fn interrupted() -> Self {
-        Self { diagnostic: None, exit_code: 130 }
+        Self { diagnostic: None, exit_code: 130, rows: Vec::new() }
     }
 
     /// The program contradicted itself.

@@ -6,8 +6,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
+use super::batch::{FileNumbers, RowId};
 use super::clock::Clock;
-use super::dlq::{LetterFile, MERGED, Room, Spool, start_files};
+use super::dlq::{LetterFile, Room, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
 use super::operators::{Counts, Full, Reached, Seal, Shared, SinkColumns, Tree, warning_total};
@@ -17,7 +18,7 @@ use super::rest::Codec;
 use super::sources::{self, BoundFile, CarriedNames, OpenSource, Source, Verdict};
 use super::spill::{Disk, Volume};
 use super::stages::{self, Ends, Finisher, Head, LetterBox, Progress, SegmentTotals, Warnings, WrittenRows};
-use super::{ConsumerReport, Failure, Mode, NodeReport, Observer, Options, PublishedFile, Report};
+use super::{ConsumerReport, Failure, Mode, NamedRow, NodeReport, Observer, Options, PublishedFile, Report};
 use crate::analysis::hir::{Backpressure, Rate, Settings};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
@@ -103,6 +104,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
         shared,
     };
     if let Err(failure) = run.stages().and_then(|()| run.check_rates()) {
+        let failure = run.say_where(failure);
         return Err(run.keep_letters(failure));
     }
     run.spool.empty(&mut run.outputs.letters)?;
@@ -151,16 +153,15 @@ fn constants(plan: &PhysicalPlan, options: &Options, id: &Uuid, sources: &[OpenS
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let files = |source: &OpenSource<'_>| source.source.files.iter().map(|file| file.display.clone()).collect();
     let names = sources.iter().map(|source| source.source.operator.name.clone());
-    // What aggregates make has no source.
-    let merged = || std::iter::repeat_n(MERGED.to_string(), plan.makers().len() - sources.len());
     Constants {
         pipeline_name: plan.name.clone(),
         execution_id: id.to_string(),
         batch_id: options.batch_id.clone().unwrap_or_else(|| Uuid::now_v7().to_string()),
         start_time: since_1970.as_nanos() as i128,
         vars: plan.vars.iter().map(|var| var.value.clone()).collect(),
-        source_names: names.chain(merged()).collect(),
-        source_files: sources.iter().map(files).chain(merged().map(|merged| vec![merged])).collect(),
+        source_names: names.collect(),
+        source_files: sources.iter().map(files).collect(),
+        file_numbers: FileNumbers::new(sources.iter().map(|source| source.source.files.len())),
     }
 }
 
@@ -303,6 +304,34 @@ impl<'p> Run<'p> {
         }
         let Some(rate) = &errors.rate else { return Ok(()) };
         check_rate(Code::E315, "the run", None, rate, (done.all_letters(), done.records.iter().sum()))
+    }
+
+    /// The failure with notes about the rows that it names.
+    fn say_where(&self, mut failure: Failure) -> Failure {
+        let rows = std::mem::take(&mut failure.rows);
+        let notes: Vec<String> = rows.iter().filter_map(|row| self.place(row)).collect();
+        if let Some(diagnostic) = &mut failure.diagnostic {
+            diagnostic.notes.splice(0..0, notes);
+        }
+        failure
+    }
+
+    /// Where a row stands.
+    fn place(&self, named: &NamedRow) -> Option<String> {
+        let RowId { source, file, file_row, .. } = named.row;
+        let is_group = source as usize >= self.sources.len();
+        let lead = match (named.begins_group, is_group) {
+            (true, _) if file_row == 0 => return Some("the group has no rows".to_owned()),
+            (true, _) => "the group begins with ",
+            (false, true) => "a group that begins with ",
+            (false, false) => "",
+        };
+        let numbers = &self.shared.constants.file_numbers;
+        let (source, file) = if is_group { numbers.file(file)? } else { (source, file) };
+        let (source, file) = (&self.sources[source as usize], file as usize);
+        let looked_up = || sources::line_of(source, file, file_row, self.options, self.observer);
+        let line = named.line.or_else(looked_up).map(|line| format!(", line {line}")).unwrap_or_default();
+        Some(format!("{lead}row {file_row} of {}{line}", source.files.get(file)?.display))
     }
 
     /// After a run that stopped for too many bad rows: keeps the dead letters so far for whoever looks into it.

@@ -34,12 +34,14 @@ impl Binder<'_> {
             let predicate = checker.condition(&rule.predicate, &what);
             rules.push(CullRule { name: rule.name.value.clone(), predicate, span: rule.predicate.span });
         }
+        let (aggregates, written) = checker.finish_groups();
         let kind = NodeKind::Cull(Cull {
             partition_by: partition.columns,
             partition_spans: partition.spans,
             hidden_keys: input.schema.keys().map(|(position, _)| position).collect(),
             order_by,
-            aggregates: checker.finish_groups(),
+            aggregates,
+            written: written.into_iter().map(|written| written.text).collect(),
             rules,
         });
         Bound { kind: Some(kind), rows: vec![Arc::clone(input); 2] }

@@ -24,10 +24,10 @@ pub(super) const WHERE_AGGREGATES_BELONG: &str =
 
 impl Checker<'_> {
     /// Ends the work like [`Checker::finish`], and gives the aggregates that the expressions read.
-    pub fn finish_groups(mut self) -> Vec<Aggregate> {
+    pub fn finish_groups(mut self) -> (Vec<Aggregate>, Vec<Written>) {
         let group = self.group.take();
         self.finish();
-        group.map(|group| group.aggregates).unwrap_or_default()
+        group.map(|group| (group.aggregates, group.written)).unwrap_or_default()
     }
 
     /// A call of one of [`AGGREGATES`].

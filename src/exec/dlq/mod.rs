@@ -14,9 +14,6 @@ mod letters;
 mod shape;
 mod spool;
 
-/// What stands in place of file and source for a row that comes of several.
-pub(crate) const MERGED: &str = "<merged>";
-
 pub(crate) use file::{LetterFile, start_files};
 pub(crate) use letters::{Bond, LetterRow, LetterWriter, Letters, Trigger};
 pub(crate) use shape::{LetterShape, cell_text};

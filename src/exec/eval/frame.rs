@@ -1,6 +1,5 @@
 //! The interpreter of expressions: one batch, and what its program has computed so far.
 
-use super::Constants;
 use super::datum::Datum;
 use super::error::Faults;
 use super::functions;
@@ -10,6 +9,7 @@ use super::operators::choose::choose;
 use super::operators::logic::Truth;
 use super::operators::{arithmetic, compare, convert};
 use super::rows::Rows;
+use super::{Constants, MERGED};
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
 use crate::exec::value::Value;
 
@@ -203,18 +203,18 @@ impl<'a> Frame<'a> {
     }
 
     fn source_file(&self) -> Datum {
-        self.of_origin(|source, file| &self.constants.source_files[source as usize][file as usize])
+        self.of_origin(|source, file| self.constants.file(source, file).unwrap_or(MERGED))
     }
 
     fn source_name(&self) -> Datum {
-        self.of_origin(|source, _| &self.constants.source_names[source as usize])
+        self.of_origin(|source, _| self.constants.source_names.get(source as usize).map_or(MERGED, String::as_str))
     }
 
     /// A text about the source and the file of each row: one for all inside a block of one file.
-    fn of_origin<'c>(&'c self, text: impl Fn(u32, u32) -> &'c String) -> Datum {
+    fn of_origin<'c>(&'c self, text: impl Fn(u32, u32) -> &'c str) -> Datum {
         let origin = &self.batch.origin;
         if origin.kept.is_none() {
-            return Datum::Scalar(Value::String(text(origin.source, origin.file).clone()));
+            return Datum::Scalar(Value::String(text(origin.source, origin.file).to_owned()));
         }
         let texts = (0..self.batch.rows).map(|row| Some(text(origin.source_of(row), origin.file_of(row))));
         Datum::Column(Column::strings(texts))

@@ -20,7 +20,7 @@ mod rows;
 mod transform;
 
 use crate::analysis::hir;
-use crate::exec::batch::Batch;
+use crate::exec::batch::{Batch, FileNumbers};
 use crate::exec::fault::Fault;
 
 pub use group::{Arguments, Rules};
@@ -46,6 +46,18 @@ pub struct Constants {
     pub source_names: Vec<String>,
     /// The files of each source, as configured or matched.
     pub source_files: Vec<Vec<String>>,
+    /// Numbers for these files.
+    pub file_numbers: FileNumbers,
+}
+
+/// What stands in place of file and source for a row that comes of several.
+pub const MERGED: &str = "<merged>";
+
+impl Constants {
+    /// The file of a row that comes from a source.
+    pub fn file(&self, source: u32, file: u32) -> Option<&str> {
+        Some(&self.source_files.get(source as usize)?[file as usize])
+    }
 }
 
 /// What a program did to a batch.

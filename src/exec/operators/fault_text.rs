@@ -2,12 +2,13 @@
 
 use crate::analysis::hir::{Encoding, Reshape, ReshapeRule, SourceColumn};
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::Failure;
 use crate::exec::batch::Batch;
-use crate::exec::dlq::{MERGED, Trigger};
-use crate::exec::eval::Warning;
+use crate::exec::dlq::Trigger;
+use crate::exec::eval::{MERGED, Warning};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sources::{Source, Ticket};
+use crate::exec::value::Value;
+use crate::exec::{Failure, NamedRow};
 use crate::formats::csv::{Block, EncodeError, RawRecord, RecordFault, RecordFaultKind};
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm};
 
@@ -172,11 +173,10 @@ impl FaultText<'_, '_> {
             OperatorKind::Aggregate(_) => format!("in aggregate `{name}`"),
             _ => format!("in transform `{name}`"),
         };
-        let mut row = place_of(self.sources, self.batch, self.fault.row).expect("a row that can fail is known");
-        if let Some(line) = line {
-            row += &format!(", line {line}");
+        let mut diagnostic = self.labelled(Diagnostic::error(code, self.detail()), place);
+        if let Some(group) = self.reshaped_group() {
+            diagnostic = diagnostic.note(format!("in group [{group}]"));
         }
-        let mut diagnostic = self.labelled(Diagnostic::error(code, self.detail()), place).note(row);
         let operands = operands::of(self.node.operator, self.batch, self.fault);
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));
@@ -200,7 +200,16 @@ impl FaultText<'_, '_> {
                  make such groups dead letters"
             }
         };
-        Failure::new(diagnostic.help(help), 3)
+        let row = self.batch.origin.row_id(self.fault.row);
+        Failure::new(diagnostic.help(help), 3).about(NamedRow { row, begins_group: false, line })
+    }
+
+    /// The group of a row that failed in a reshape.
+    fn reshaped_group(&self) -> Option<String> {
+        let OperatorKind::Reshape(spec) = &self.node.operator.kind else { return None };
+        let columns = spec.reshape.partition_by.iter().map(|column| self.batch.columns[*column].as_ref());
+        let values = columns.map(|column| column.map_or(Value::Null, |column| column.value(self.fault.row)));
+        Some(group_name(spec.partition_names.iter().map(String::as_str), values))
     }
 
     /// The diagnostic with the places of what failed: of a conflict, where each of the rules sets the column.
@@ -230,11 +239,8 @@ impl FaultText<'_, '_> {
     /// The failure that a group of an aggregate stops the run with: what it was given is one row a group, the key first.
     fn group_failure(&self) -> Failure {
         let Self { node, batch, fault, .. } = self;
-        let field = fault.field.as_ref().map(|field| format!("field '{field}': ")).unwrap_or_default();
-        let message = format!("aggregate `{}`: {field}{}", node.operator.name, self.message());
-        let mut diagnostic = Diagnostic::error(Code::E392, message)
-            .label(fault.span, "computed for each group")
-            .note(format!("the group begins with row {}", self.row()));
+        let place = format!("computed for each group of aggregate `{}`", node.operator.node());
+        let mut diagnostic = Diagnostic::error(Code::E392, self.detail()).label(fault.span, place);
         let operands = operands::of(node.operator, batch, fault);
         let guard = match operands.is_empty() {
             false => "guard the expression",
@@ -245,7 +251,8 @@ impl FaultText<'_, '_> {
             diagnostic = diagnostic.note(format!("with {operands}"));
         }
         let help = format!("{guard}, or set `strategy: continue` to make such groups dead letters");
-        Failure::new(diagnostic.help(help), 3)
+        let row = batch.origin.row_id(fault.row);
+        Failure::new(diagnostic.help(help), 3).about(NamedRow { row, begins_group: true, line: None })
     }
 
     fn detail(&self) -> String {
@@ -322,16 +329,6 @@ fn place_of(sources: &[Source<'_>], batch: &Batch, row: usize) -> Option<String>
         MERGED => format!("a group that begins with row {number}"),
         file => format!("row {number} of {file}"),
     })
-}
-
-/// A failure with a note where the row comes from that caused it.
-pub(super) fn with_place(sources: &[Source<'_>], batch: &Batch, row: usize, failure: Failure) -> Failure {
-    let Failure { diagnostic, exit_code } = failure;
-    let placed = |diagnostic: Box<Diagnostic>| match place_of(sources, batch, row) {
-        Some(place) => Box::new(diagnostic.note(place)),
-        None => diagnostic,
-    };
-    Failure { diagnostic: diagnostic.map(placed), exit_code }
 }
 
 /// A row for which a `warn` validation did not hold.

@@ -4,7 +4,7 @@ use crate::analysis::hir::{Expr, ExprKind, ReshapeRule, Statement, Transform};
 use crate::diagnostics::Span;
 use crate::exec::batch::Batch;
 use crate::exec::fault::{Fault, FaultKind};
-use crate::plan::physical::{Operator, OperatorKind};
+use crate::plan::physical::{CullOperator, Operator, OperatorKind};
 
 use super::fault_text::preview;
 
@@ -26,16 +26,38 @@ pub(super) fn of(operator: &Operator, batch: &Batch, fault: &Fault) -> String {
         }
         OperatorKind::Route(spec) => (spec.route.conditions.iter().collect(), None, &spec.schema),
         OperatorKind::Reshape(spec) => (spec.reshape.rules.iter().flat_map(of_rule).collect(), None, &spec.input),
+        OperatorKind::Cull(spec) => {
+            (spec.cull.aggregates.iter().flat_map(|aggregate| &aggregate.args).collect(), None, &spec.schema)
+        }
         _ => return String::new(),
     };
-    let failed = expressions.into_iter().find_map(|expression| find(expression, fault.span));
+    read_by(&expressions, program, |column| &schema.columns[column].name, batch, fault)
+}
+
+/// The same of a rule of a cull that failed for a group, given the batch of groups.
+pub(super) fn of_group(spec: &CullOperator, groups: &Batch, fault: &Fault) -> String {
+    let predicates: Vec<&Expr> = spec.cull.rules.iter().map(|rule| &rule.predicate).collect();
+    let first = spec.partition_names.len();
+    let name = |column: usize| spec.partition_names.get(column).unwrap_or_else(|| &spec.cull.written[column - first]);
+    read_by(&predicates, None, name, groups, fault)
+}
+
+/// The columns that the one of some expressions reads that failed.
+fn read_by<'n>(
+    expressions: &[&Expr],
+    program: Option<&Transform>,
+    name: impl Fn(usize) -> &'n String,
+    batch: &Batch,
+    fault: &Fault,
+) -> String {
+    let failed = expressions.iter().find_map(|expression| find(expression, fault.span));
     // What an aggregate came to is a column, and can have failed itself.
     let failed = failed.filter(|failed| !matches!(failed.kind, ExprKind::Column(_)));
     let columns = failed.map(|failed| columns_of(failed, program)).unwrap_or_default();
     let shown = columns.iter().filter_map(|&position| {
         let value = batch.columns.get(position)?.as_ref()?.value(fault.row);
         let text = if value.is_null() { "null".to_string() } else { preview(&value.to_string()) };
-        Some(format!("{} = {text}", schema.columns[position].name))
+        Some(format!("{} = {text}", name(position)))
     });
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::analysis::types::Kind;
-use crate::exec::Failure;
 use crate::exec::batch::{Batch, Carried, Column, Origin, Positions};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{Bond, LetterRow, LetterWriter};
@@ -12,6 +11,7 @@ use crate::exec::eval::{self, Warning};
 use crate::exec::fault::Fault;
 use crate::exec::rest::Place;
 use crate::exec::sources::{Source, Ticket};
+use crate::exec::{Failure, NamedRow};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
@@ -376,9 +376,10 @@ impl<'a, 'p> Pass<'a, 'p> {
             }
             Err(CollectError::Unwritable(error)) => self.unwritable(at, batch, &error),
             Err(CollectError::Data(row, failure)) => {
-                let sources = self.sources;
-                let position = batch.origin.position(row);
-                self.stop(position, at, || fault_text::with_place(sources, batch, row, failure));
+                let (origin, position) = (&batch.origin, batch.origin.position(row));
+                let line = self.line(origin, position);
+                let named = NamedRow { row: origin.row_id(row), begins_group: false, line };
+                self.stop(position, at, || failure.about(named));
             }
         }
     }

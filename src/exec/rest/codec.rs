@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::layout::Layout;
 use super::{Chunk, HEAD};
 use crate::analysis::hir::Schema;
-use crate::exec::batch::{Batch, Column, KeptOrigins, Origin};
+use crate::exec::batch::{Batch, Column, KeptOrigins, Origin, RowId};
 use crate::formats::csv::{EncodeError, Encoder};
 use crate::plan::physical::Rest;
 
@@ -20,19 +20,6 @@ pub struct Codec {
 enum Form {
     Bytes(Encoder),
     Row(Layout),
-}
-
-/// Where a row came from.
-#[derive(Clone, Copy)]
-struct Identity {
-    /// The source, as a position among the plan's sources.
-    pub source: u32,
-    /// The file, as a position among the source's files.
-    pub file: u32,
-    /// The number of its record in the file, from 1.
-    pub file_row: u64,
-    /// The number of its record across the source's files, from 1.
-    pub source_row: u64,
 }
 
 impl Codec {
@@ -59,7 +46,7 @@ impl Codec {
     /// sink bytes.
     pub fn encode(&self, batch: &Batch, chunk: &mut Chunk) -> Result<(), EncodeError> {
         let first = chunk.offsets.len();
-        let head = if self.identity { Identity::BYTES } else { 0 };
+        let head = if self.identity { IDENTITY } else { 0 };
         match &self.form {
             Form::Bytes(encoder) => encoder.encode_framed(batch, head, &mut chunk.bytes, &mut chunk.offsets)?,
             Form::Row(layout) => layout.encode(batch, head, chunk),
@@ -74,34 +61,28 @@ impl Codec {
 
     fn write_identity(&self, origin: &Origin, first: usize, chunk: &mut Chunk) {
         for (row, offset) in chunk.offsets[first..].iter().enumerate() {
-            let identity = Identity {
-                source: origin.source_of(row),
-                file: origin.file_of(row),
-                file_row: origin.file_row(row),
-                source_row: origin.source_row(row),
-            };
             let start = *offset as usize + HEAD;
-            chunk.bytes[start..start + Identity::BYTES].copy_from_slice(&identity.to_bytes());
+            chunk.bytes[start..start + IDENTITY].copy_from_slice(&to_bytes(origin.row_id(row)));
         }
     }
 
     /// What a sink writes for a resting row; the row must rest as such bytes.
     pub fn bytes<'r>(&self, row: &'r [u8]) -> &'r [u8] {
-        if self.identity { &row[Identity::BYTES..] } else { row }
+        if self.identity { &row[IDENTITY..] } else { row }
     }
 
     /// The batch that some resting rows are, in that order; they must not rest as sink bytes. Its origin says nothing:
     /// see [`Self::origins`].
     pub fn decode(&self, rows: &[&[u8]]) -> Batch {
         let Form::Row(layout) = &self.form else { unreachable!("the bytes of a sink are not turned back") };
-        layout.decode(rows, if self.identity { Identity::BYTES } else { 0 })
+        layout.decode(rows, if self.identity { IDENTITY } else { 0 })
     }
 
     /// Where some resting rows came from, if that is kept.
     pub fn origins(&self, rows: &[&[u8]]) -> Option<Arc<KeptOrigins>> {
         self.identity.then(|| {
             let mut kept = KeptOrigins::default();
-            for identity in rows.iter().map(|row| Identity::from_bytes(row)) {
+            for identity in rows.iter().map(|row| from_bytes(row)) {
                 kept.sources.push(identity.source);
                 kept.files.push(identity.file);
                 kept.file_rows.push(identity.file_row);
@@ -111,34 +92,38 @@ impl Codec {
         })
     }
 
+    /// Where a resting row came from, if that is kept.
+    pub fn row_id(&self, row: &[u8]) -> Option<RowId> {
+        self.identity.then(|| from_bytes(row))
+    }
+
     /// The column of a kind of which nothing is known but nulls.
     pub fn nulls(kind: &crate::analysis::types::Kind, rows: usize) -> Column {
         Column::splat(&crate::exec::value::Value::Null, kind, rows)
     }
 }
 
-impl Identity {
-    const BYTES: usize = 24;
+/// Bytes of a row's identity, which stands in front of the row.
+const IDENTITY: usize = 24;
 
-    fn to_bytes(self) -> [u8; Self::BYTES] {
-        let mut bytes = [0; Self::BYTES];
-        bytes[..4].copy_from_slice(&self.source.to_le_bytes());
-        bytes[4..8].copy_from_slice(&self.file.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.file_row.to_le_bytes());
-        bytes[16..].copy_from_slice(&self.source_row.to_le_bytes());
-        bytes
-    }
+fn to_bytes(RowId { source, file, file_row, source_row }: RowId) -> [u8; IDENTITY] {
+    let mut bytes = [0; IDENTITY];
+    bytes[..4].copy_from_slice(&source.to_le_bytes());
+    bytes[4..8].copy_from_slice(&file.to_le_bytes());
+    bytes[8..16].copy_from_slice(&file_row.to_le_bytes());
+    bytes[16..].copy_from_slice(&source_row.to_le_bytes());
+    bytes
+}
 
-    fn from_bytes(row: &[u8]) -> Self {
-        let (source, rest) = row.split_first_chunk().expect("a row with identity begins with it");
-        let (file, rest) = rest.split_first_chunk().expect("a row with identity begins with it");
-        let (file_row, rest) = rest.split_first_chunk().expect("a row with identity begins with it");
-        let (source_row, _) = rest.split_first_chunk().expect("a row with identity begins with it");
-        Self {
-            source: u32::from_le_bytes(*source),
-            file: u32::from_le_bytes(*file),
-            file_row: u64::from_le_bytes(*file_row),
-            source_row: u64::from_le_bytes(*source_row),
-        }
+fn from_bytes(row: &[u8]) -> RowId {
+    let (source, rest) = row.split_first_chunk().expect("a row with identity begins with it");
+    let (file, rest) = rest.split_first_chunk().expect("a row with identity begins with it");
+    let (file_row, rest) = rest.split_first_chunk().expect("a row with identity begins with it");
+    let (source_row, _) = rest.split_first_chunk().expect("a row with identity begins with it");
+    RowId {
+        source: u32::from_le_bytes(*source),
+        file: u32::from_le_bytes(*file),
+        file_row: u64::from_le_bytes(*file_row),
+        source_row: u64::from_le_bytes(*source_row),
     }
 }

@@ -4,6 +4,7 @@
 //! list of an output, never depends on how far a run came. Files are then opened one at a time.
 
 mod feed;
+mod lines;
 mod listing;
 mod matcher;
 mod open;
@@ -11,6 +12,7 @@ mod stamp;
 mod verify;
 
 pub(crate) use feed::{Feed, Ticket};
+pub(crate) use lines::line_of;
 pub(crate) use matcher::resolve;
 pub(crate) use open::{BoundFile, CarriedNames, OpenSource, open_all};
 pub(crate) use verify::{Verdict, verify};

@@ -102,7 +102,11 @@ fn group_bytes(operator: &Operator, rows: u64) -> u64 {
     };
     let key = || columns.iter().map(|column| &schema.columns[*column]);
     let count = groups(rows, key().map(|column| &column.ty.kind));
-    count.saturating_mul(GROUP_ENTRY + key_width(key()) + states(aggregates)) + lists(aggregates, rows)
+    let start = match &operator.kind {
+        OperatorKind::Cull(cull) if cull.group_can_fail => ROW_IDENTITY,
+        _ => 0,
+    };
+    count.saturating_mul(GROUP_ENTRY + key_width(key()) + start + states(aggregates)) + lists(aggregates, rows)
 }
 
 fn aggregate_bytes(aggregate: &AggregateOperator, rows: u64) -> u64 {

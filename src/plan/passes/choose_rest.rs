@@ -19,7 +19,8 @@ pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
     let buffers: Vec<OperatorId> =
         plan.operators().filter(|(_, operator)| operator.rest().is_some()).map(|(id, _)| id).collect();
     for id in buffers {
-        let shows_groups = plan.dead_letters.continue_on_error && group_can_fail(&plan.operator(id).kind);
+        let can_fail = group_can_fail(&plan.operator(id).kind);
+        let shows_groups = plan.dead_letters.continue_on_error && can_fail;
         let (mut columns, carries) = read_below(&plan, id);
         if shows_groups && makers.shows_records(&plan, id) {
             let (_, input) = plan.inputs(id).into_iter().next().expect("a cull or a reshape reads a port");
@@ -27,7 +28,7 @@ pub fn choose_rest(mut plan: PhysicalPlan) -> PhysicalPlan {
         }
         let form = if shows_groups { RestForm::Row } else { form(&plan, id) };
         match &mut plan.operator_mut(id).kind {
-            OperatorKind::Cull(cull) => cull.shows_groups = shows_groups,
+            OperatorKind::Cull(cull) => (cull.group_can_fail, cull.shows_groups) = (can_fail, shows_groups),
             OperatorKind::Reshape(reshape) => reshape.shows_groups = shows_groups,
             _ => {}
         }

@@ -148,9 +148,7 @@ fn own_uses(operator: &Operator) -> Vec<IdentityUse> {
         OperatorKind::Cull(cull) => {
             let keys = cull.cull.partition_by.iter().map(|column| &cull.schema.columns[*column].ty.kind);
             (
-                cull.shows_groups
-                    || expr::of_aggregates(&cull.cull.aggregates).any(expr::can_fail)
-                    || !keys.into_iter().all(expr::is_key),
+                cull.group_can_fail || !keys.into_iter().all(expr::is_key),
                 expr::reads_source_variable(expr::of_aggregates(&cull.cull.aggregates)),
             )
         }

@@ -112,6 +112,7 @@ fn lower_cull(node: &Node, cull: &hir::Cull) -> OperatorKind {
         partition_names: cull.partition_by.iter().map(name).collect(),
         rest: Rest::undecided(schema.columns.len()),
         decision_consumer: usize::MAX,
+        group_can_fail: false,
         shows_groups: false,
         cull: cull.clone(),
         schema,

@@ -382,6 +382,8 @@ pub struct CullOperator {
     pub rest: Rest,
     /// The memory consumer of its groups and aggregates; that of its rows is [`Rest::consumer`].
     pub decision_consumer: usize,
+    /// Whether there can be groups that can't be decided on, so that it is kept which row each begins with.
+    pub group_can_fail: bool,
     /// Whether a group that can't be decided on becomes dead letters, so that its rows have to be kept for them; else
     /// it ends the run.
     pub shows_groups: bool,

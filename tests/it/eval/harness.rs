@@ -6,7 +6,7 @@ use clinker::analysis::hir::{self, NodeKind};
 use clinker::analysis::types::Kind;
 use clinker::analysis::{self, Options};
 use clinker::diagnostics::{Diagnostics, SourceMap};
-use clinker::exec::batch::{Batch, Carried, Column, Origin, Positions};
+use clinker::exec::batch::{Batch, Carried, Column, FileNumbers, Origin, Positions};
 use clinker::exec::eval::{Constants, Transform, Transformed};
 use clinker::exec::fault::Fault;
 use clinker::exec::value::Value;
@@ -78,6 +78,7 @@ impl Checked {
             vars: self.hir.vars.iter().map(|var| var.value.clone()).collect(),
             source_names: vec!["rows".into()],
             source_files: vec![vec!["data/rows.csv".into()]],
+            file_numbers: FileNumbers::new([1]),
         })
     }
 

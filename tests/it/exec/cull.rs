@@ -241,6 +241,63 @@ fn groups_that_fail_become_dead_letters() {
     assert_snapshot("exec/cull_failed_groups", &text);
 }
 
+/// The first dead letter under `continue`: the number of its row, and its detail.
+fn first_letter(letters: &str) -> (u64, String) {
+    let mut reader = csv::Reader::from_reader(letters.as_bytes());
+    let headers = reader.headers().expect("a header").clone();
+    let first = reader.records().next().expect("a dead letter").expect("CSV");
+    let at = |name: &str| headers.iter().position(|header| header == name).expect("a column");
+    assert_eq!(&first[at("_cxl_dlq_trigger")], "true", "a trigger stands first: {letters}");
+    (first[at("_cxl_dlq_source_row")].parse().expect("a number"), first[at("_cxl_dlq_error_detail")].to_owned())
+}
+
+/// The group that ends a run is the one whose dead letters would come first, whatever is met first: of its rows the first
+/// by source and number is the trigger, also where another order or another source comes first to the cull.
+#[test]
+fn the_first_failed_group_ends_the_run() {
+    let source = |name: &str| {
+        format!(
+            "  - {{ type: source, name: {name}, config: {{ type: csv, path: {name}.csv, schema: [ {{ name: k, type: \
+             string }}, {{ name: t, type: string }} ] }} }}\n"
+        )
+    };
+    let cull = |order: &str| {
+        format!(
+            "  - {{ type: cull, name: gate, input: both, config: {{ partition_by: [k], removed_to: gone, order_by: \
+             [{order}], rules: [ {{ name: big, drop_group_when: \"sum(t.to_int()) > 8\" }} ] }} }}\n  - {{ type: sink, \
+             name: out, input: gate, config: {{ type: csv, path: out.csv }} }}\n"
+        )
+    };
+    let merge = |inputs: &str, mode: &str| {
+        format!("  - {{ type: merge, name: both, inputs: [{inputs}], config: {{ mode: {mode} }} }}\n")
+    };
+    let handling = "error_handling: { strategy: continue, dlq: { path: dlq.csv } }\n";
+    let (one, two) = ("k,t\nA,1\nB,2\nB,y\n\nA,4\nA,x\nC,9\n", "k,t\nC,z\nB,3\nA,2\nD,w\n");
+    let mut text = String::new();
+    for (inputs, mode, order) in [
+        ("one, two", "concat", ""),
+        ("two, one", "concat", "{ field: t, order: desc }"),
+        ("two, one", "interleave", "t"),
+    ] {
+        let nodes = format!("{}{}{}{}", source("one"), source("two"), merge(inputs, mode), cull(order));
+        let pipeline = format!("pipeline: {{ name: p }}\nnodes:\n{nodes}");
+        let mut found = None;
+        for (threads, block_size, batch_size) in [(1, 1 << 18, 2048), (4, 4, 1), (2, 13, 2)] {
+            let mut lab = Lab::new(&[("one.csv", one), ("two.csv", two)]);
+            (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
+            let message = lab.failure(&pipeline);
+            lab.run(&format!("{pipeline}{handling}")).expect("the run goes on");
+            let letters = settled(&lab.read("dlq.csv"));
+            let (row, detail) = first_letter(&letters);
+            assert!(message.contains(&format!("the group begins with row {row} of one.csv")), "{message}{detail}");
+            assert_eq!(found.get_or_insert_with(|| (message.clone(), letters.clone())), &(message, letters));
+        }
+        let (message, letters) = found.expect("it was run");
+        text += &format!("--- {mode} of {inputs} by [{order}]\n{message}{letters}\n");
+    }
+    assert_snapshot("exec/cull_first_failure", &text);
+}
+
 fn limited(pipeline: &str, limit: &str) -> String {
     let memory = format!("pipeline: {{ name: p, memory: {{ limit: {limit}, backpressure: spill }} }}");
     pipeline.replace("pipeline: { name: p }", &memory)

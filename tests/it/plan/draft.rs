@@ -115,6 +115,7 @@ impl Parts {
             hidden_keys: Vec::new(),
             order_by: Vec::new(),
             aggregates: vec![total],
+            written: vec!["max(n)".to_string()],
             rules: vec![CullRule { name: "far".to_string(), predicate: self.condition.clone(), span }],
         }
     }

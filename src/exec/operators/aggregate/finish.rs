@@ -13,7 +13,7 @@ use crate::plan::physical::AggregateOperator;
 
 use super::super::operands::reads_column;
 use super::held::Held;
-use super::layout::{GroupLayout, Record, accumulators};
+use super::layout::{FirstRow, GroupLayout, Record, accumulators};
 use super::stretch::Stretch;
 
 /// Makes rows of groups. Shared by all workers.
@@ -64,7 +64,7 @@ impl<'p> Finish<'p> {
         let columns = aggregation.key..aggregation.key + aggregation.aggregates.len();
         Self {
             aggregation,
-            layout: GroupLayout::new(aggregation, names_rows),
+            layout: GroupLayout::new(aggregation, names_rows, Arc::clone(&constants)),
             results: eval::Transform::new(&aggregation.results, &spec.stored, constants),
             fields: columns.map(read_by).collect(),
             maker,
@@ -79,16 +79,16 @@ impl<'p> Finish<'p> {
 
     /// Where the rows of some groups come from, the first of which is number `first`.
     pub fn origins(&self, groups: GroupsOf<'_, '_>, first: u64, count: usize) -> KeptOrigins {
-        let file_rows = match groups {
-            _ if !self.layout.names_rows => vec![0; count],
+        let rows: Vec<FirstRow> = match groups {
+            _ if !self.layout.names_rows => vec![FirstRow::default(); count],
             GroupsOf::Held(held, start) => held.first_rows(start..start + count as u32).collect(),
             GroupsOf::Stretch(stretch, start) => stretch.first_rows(start..start + count as u32).to_vec(),
             GroupsOf::Records(records) => records.iter().map(|record| self.layout.read(record).first_row).collect(),
         };
         KeptOrigins {
             sources: vec![self.maker; count],
-            files: vec![0; count],
-            file_rows,
+            files: rows.iter().map(|first| first.file).collect(),
+            file_rows: rows.iter().map(|first| first.row).collect(),
             source_rows: (first + 1..).take(count).collect(),
             ends: Vec::new(),
         }

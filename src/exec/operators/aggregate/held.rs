@@ -11,7 +11,7 @@ use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
 use crate::exec::varint;
 
 use super::collect::Piece;
-use super::layout::{GroupLayout, Record, accumulators, put_state};
+use super::layout::{FirstRow, GroupLayout, Record, accumulators, put_state};
 
 /// Groups, numbered as they were first seen, with their states. Every byte is reserved before it is taken.
 pub(crate) struct Held<'p> {
@@ -24,8 +24,9 @@ pub(crate) struct Held<'p> {
     first_places: Segments<u64>,
     /// For each group that was loaded, when it was first seen.
     seen: Segments<u64>,
-    /// For each group, the number of its first row; empty where it isn't asked for.
+    /// For each group, its first row and that row's file; empty where they aren't asked for.
     first_rows: Segments<u64>,
+    first_files: Segments<u32>,
     /// Hashes the keys of records.
     hasher: KeyHasher,
     accumulators: Vec<Accumulator>,
@@ -60,6 +61,7 @@ impl<'p> Held<'p> {
             first_places: Segments::default(),
             seen: Segments::default(),
             first_rows: Segments::default(),
+            first_files: Segments::default(),
             hasher: KeyHasher::default(),
             accumulators: accumulators(aggregation),
             charge: Charge::new(arbitrator, consumer),
@@ -75,6 +77,7 @@ impl<'p> Held<'p> {
         self.first_places = Segments::default();
         self.seen = Segments::default();
         self.first_rows = Segments::default();
+        self.first_files = Segments::default();
         self.accumulators = accumulators(aggregation);
         self.charge.give_back(self.charge.held());
     }
@@ -116,9 +119,10 @@ impl<'p> Held<'p> {
         told(&self.first_places, groups).map(|place| self.firsts.get(place))
     }
 
-    /// The numbers of the first rows of some groups; nothing where they aren't asked for.
-    pub fn first_rows(&self, groups: Range<u32>) -> impl Iterator<Item = u64> {
-        told(&self.first_rows, groups)
+    /// The first rows of some groups; nothing where they aren't asked for.
+    pub(super) fn first_rows(&self, groups: Range<u32>) -> impl Iterator<Item = FirstRow> {
+        let files = told(&self.first_files, groups.clone());
+        told(&self.first_rows, groups).zip(files).map(|(row, file)| FirstRow { row, file })
     }
 
     /// The results of each aggregate for some groups.
@@ -172,10 +176,12 @@ impl<'p> Held<'p> {
     }
 
     /// Keeps what has to be known of a new group's first row.
-    fn note_first(&mut self, layout: &GroupLayout, group: u32, row: u64, firsts: &[u8]) -> Result<(), Exceeded> {
+    fn note_first(&mut self, layout: &GroupLayout, group: u32, first: FirstRow, firsts: &[u8]) -> Result<(), Exceeded> {
         if layout.names_rows {
             grow(&mut self.first_rows, group as usize + 1, &mut self.charge)?;
-            *self.first_rows.get_mut(group) = row;
+            grow(&mut self.first_files, group as usize + 1, &mut self.charge)?;
+            *self.first_rows.get_mut(group) = first.row;
+            *self.first_files.get_mut(group) = first.file;
         }
         if layout.has_firsts() {
             grow(&mut self.first_places, group as usize + 1, &mut self.charge)?;
@@ -190,10 +196,11 @@ impl<'p> Held<'p> {
     /// Makes the group that an aggregate over the whole input has, even without rows.
     pub(super) fn begin_whole(&mut self, layout: &GroupLayout) -> Result<(), Exceeded> {
         let bound: u64 = self.accumulators.iter().map(|accumulator| accumulator.merge_bound(1, &[])).sum();
-        self.charge.take(bound + self.first_rows.bound(1))?;
+        self.charge.take(bound + self.first_rows.bound(1) + self.first_files.bound(1))?;
         self.table.admit_one(&[], 0)?;
         if layout.names_rows {
             self.first_rows.grow(1);
+            self.first_files.grow(1);
         }
         self.accumulators.iter_mut().for_each(|accumulator| accumulator.grow(1));
         self.count = 1;
@@ -214,11 +221,15 @@ impl<'p> Held<'p> {
             let states = self.accumulators.iter().zip(arguments.iter());
             let states: u64 =
                 states.map(|(accumulator, args)| accumulator.bound(count, args) - accumulator.bytes()).sum();
-            let lists = [(&self.first_rows, layout.names_rows), (&self.first_places, layout.has_firsts())];
-            let lists = lists.into_iter().filter(|(_, is_kept)| *is_kept);
-            let lists: u64 = lists.map(|(list, _)| list.bound(count) - list.bytes()).sum();
-            let firsts = if layout.has_firsts() { self.firsts.growth(groups, firsts) } else { 0 };
-            self.charge.has_room(self.table.growth_with_keys(groups, bytes) + states + lists + firsts)
+            let rows = match layout.names_rows {
+                true => growth(&self.first_rows, count) + growth(&self.first_files, count),
+                false => 0,
+            };
+            let firsts = match layout.has_firsts() {
+                true => growth(&self.first_places, count) + self.firsts.growth(groups, firsts),
+                false => 0,
+            };
+            self.charge.has_room(self.table.growth_with_keys(groups, bytes) + states + rows + firsts)
         };
         if fits(rows.len(), piece.keys.bytes(rows.clone())) {
             return true;
@@ -249,9 +260,8 @@ impl<'p> Held<'p> {
             if self.groups[at] != next {
                 continue;
             }
-            let number = if layout.names_rows { piece.origin.file_row(row) } else { 0 };
-            let first = if layout.has_firsts() { piece.firsts.row(row) } else { &[] };
-            self.note_first(layout, next, number, first)?;
+            let firsts = if layout.has_firsts() { piece.firsts.row(row) } else { &[] };
+            self.note_first(layout, next, layout.first_row(&piece.origin, row), firsts)?;
             next += 1;
         }
         Ok(())
@@ -290,13 +300,18 @@ fn reserve_states(charge: &mut Charge<'_>, states: impl Iterator<Item = (u64, u6
 }
 
 /// What a list has for some groups; nothing if it isn't kept.
-fn told(list: &Segments<u64>, groups: Range<u32>) -> impl Iterator<Item = u64> {
+fn told<T: Copy>(list: &Segments<T>, groups: Range<u32>) -> impl Iterator<Item = T> {
     let groups = if list.is_empty() { 0..0 } else { groups };
     list.range(groups).copied()
 }
 
+/// The most that making a list longer takes, in bytes.
+fn growth<T>(list: &Segments<T>, count: usize) -> u64 {
+    list.bound(count) - list.bytes()
+}
+
 /// Makes a list longer.
-fn grow(list: &mut Segments<u64>, count: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded> {
+fn grow<T: Default>(list: &mut Segments<T>, count: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded> {
     let (before, bound) = (list.bytes(), list.bound(count));
     if bound > before {
         charge.take(bound - before)?;

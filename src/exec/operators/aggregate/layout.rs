@@ -4,14 +4,17 @@
 //!
 //! 1. its key behind its length;
 //! 2. when it was first seen: how often all groups had been put on disk before, then its number since;
-//! 3. the number of its first row, where that has to be known;
+//! 3. the numbers of its first row and of that row's file, where these have to be known;
 //! 4. the first values of those columns of the key that the key doesn't tell, behind their length, where there are some;
 //! 5. the state of each aggregate behind its length.
+
+use std::sync::Arc;
 
 use crate::analysis::hir::Aggregation;
 use crate::analysis::types::Kind;
 use crate::exec::aggregate::Accumulator;
-use crate::exec::batch::{Batch, Column};
+use crate::exec::batch::{Batch, Column, Origin};
+use crate::exec::eval::Constants;
 use crate::exec::keys::KeyColumns;
 use crate::exec::rest::{Chunk, Codec};
 use crate::exec::varint;
@@ -23,8 +26,18 @@ pub(super) struct GroupLayout {
     keys: KeyColumns,
     /// Keeps the first values of the columns that keys don't tell, if there are some.
     firsts: Option<Codec>,
-    /// Whether the number of a group's first row is kept.
+    /// Whether it is kept which row a group begins with.
     pub names_rows: bool,
+    constants: Arc<Constants>,
+}
+
+/// The row that a group begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct FirstRow {
+    /// Its number in its file.
+    pub row: u64,
+    /// The [number](crate::exec::batch::FileNumbers) of the file.
+    pub file: u32,
 }
 
 /// A group's record.
@@ -33,8 +46,8 @@ pub(super) struct Record<'r> {
     pub key: &'r [u8],
     /// When it was first seen.
     pub seen: u64,
-    /// The number of its first row, or 0.
-    pub first_row: u64,
+    /// Its first row, if that is kept.
+    pub first_row: FirstRow,
     /// The first values of columns.
     pub firsts: &'r [u8],
     /// The states of its aggregates.
@@ -43,7 +56,7 @@ pub(super) struct Record<'r> {
 
 impl GroupLayout {
     /// For the groups of an aggregate.
-    pub fn new(aggregation: &Aggregation, names_rows: bool) -> Self {
+    pub fn new(aggregation: &Aggregation, names_rows: bool, constants: Arc<Constants>) -> Self {
         let schema = &aggregation.grouped;
         let kinds: Vec<Kind> = schema.columns[..aggregation.key].iter().map(|column| column.ty.kind.clone()).collect();
         let mut columns = ColumnSet::none(schema.columns.len());
@@ -52,7 +65,16 @@ impl GroupLayout {
         let rest = Rest { columns, ..Rest::undecided(0) };
         let has_firsts = rest.columns.iter().next().is_some();
         let firsts = has_firsts.then(|| Codec::new(&rest, schema, None));
-        Self { keys: KeyColumns::new(kinds), firsts, names_rows }
+        Self { keys: KeyColumns::new(kinds), firsts, names_rows, constants }
+    }
+
+    /// A row that a group begins with.
+    pub fn first_row(&self, origin: &Origin, row: usize) -> FirstRow {
+        if !self.names_rows {
+            return FirstRow::default();
+        }
+        let file = self.constants.file_numbers.number(origin.source_of(row), origin.file_of(row));
+        FirstRow { row: origin.file_row(row), file }
     }
 
     /// Whether keys don't tell the values of all columns.
@@ -88,7 +110,8 @@ impl GroupLayout {
         varint::put(head.seen >> 32, out);
         varint::put(head.seen & u64::from(u32::MAX), out);
         if self.names_rows {
-            varint::put(head.first_row, out);
+            varint::put(head.first_row.row, out);
+            varint::put(u64::from(head.first_row.file), out);
         }
         if self.has_firsts() {
             put_part(head.firsts, out);
@@ -99,7 +122,10 @@ impl GroupLayout {
     pub fn read<'r>(&self, mut record: &'r [u8]) -> Record<'r> {
         let key = varint::take_part(&mut record);
         let seen = varint::take(&mut record) << 32 | varint::take(&mut record);
-        let first_row = if self.names_rows { varint::take(&mut record) } else { 0 };
+        let mut first_row = FirstRow::default();
+        if self.names_rows {
+            first_row = FirstRow { row: varint::take(&mut record), file: varint::take(&mut record) as u32 };
+        }
         let firsts = if self.has_firsts() { varint::take_part(&mut record) } else { &[] };
         Record { key, seen, first_row, firsts, states: record }
     }

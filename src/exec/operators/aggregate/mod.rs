@@ -39,7 +39,7 @@ pub(super) fn new<'p>(
     context: &BufferContext<'p>,
     names_rows: bool,
 ) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
-    let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
+    let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows, Arc::clone(&context.constants)));
     let constants = Arc::clone(&context.constants);
     let rows = RowProgram::new(&spec.aggregation, Arc::clone(&layout), constants);
     let collector = AggregateCollector::new(rows);

@@ -36,6 +36,7 @@ pub(crate) struct Stream<'p> {
     operator: &'p Operator,
     arbitrator: &'p Arbitrator,
     rows: RowProgram<'p>,
+    layout: Arc<GroupLayout>,
     finish: Finish<'p>,
     relay: Relay<Handed<'p>>,
     /// Without a key, what goes on from segment to segment.
@@ -100,12 +101,13 @@ impl<'p> Stream<'p> {
         maker: u32,
         whole: Option<Arc<Whole<'p>>>,
     ) -> Self {
-        let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows));
+        let layout = Arc::new(GroupLayout::new(&spec.aggregation, names_rows, Arc::clone(constants)));
         Self {
             spec,
             operator,
             arbitrator,
-            rows: RowProgram::new(&spec.aggregation, layout, Arc::clone(constants)),
+            rows: RowProgram::new(&spec.aggregation, Arc::clone(&layout), Arc::clone(constants)),
+            layout,
             finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
             relay: Relay::new(Handed { open: None, ended: 0 }),
             whole,
@@ -121,7 +123,7 @@ impl<'p> Stream<'p> {
     pub fn add(&self, batch: &Batch, groups: &mut Option<Stretch>) -> Admitted {
         let (piece, admitted) = self.rows.run(batch);
         if let Some(piece) = piece {
-            groups.get_or_insert_with(|| Stretch::new(&self.spec.aggregation)).add(&piece);
+            groups.get_or_insert_with(|| Stretch::new(&self.spec.aggregation)).add(&piece, &self.layout);
         }
         admitted
     }

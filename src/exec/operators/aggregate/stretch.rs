@@ -7,15 +7,15 @@ use crate::exec::aggregate::{Accumulator, Finished};
 use crate::exec::rest::{Chunk, HEAD};
 
 use super::collect::Piece;
-use super::layout::accumulators;
+use super::layout::{FirstRow, GroupLayout, accumulators};
 
 /// Groups in the order of their rows, with their states. A group ends where the next one begins.
 pub(crate) struct Stretch {
     keys: Chunk,
     /// What the keys don't tell.
     firsts: Chunk,
-    /// For each group, the number of its first row.
-    first_rows: Vec<u64>,
+    /// For each group, its first row.
+    first_rows: Vec<FirstRow>,
     /// For each group, the position of its first row in the block.
     starts: Vec<u32>,
     accumulators: Vec<Accumulator>,
@@ -37,7 +37,7 @@ impl Stretch {
     pub fn without_rows(aggregation: &Aggregation) -> Self {
         let mut whole = Self::new(aggregation);
         whole.keys.push(&[]);
-        whole.first_rows.push(0);
+        whole.first_rows.push(FirstRow::default());
         whole.starts.push(0);
         whole.accumulators.iter_mut().for_each(|accumulator| accumulator.grow(1));
         whole
@@ -64,8 +64,8 @@ impl Stretch {
         groups.map(|group| self.firsts.row(group as usize))
     }
 
-    /// The numbers of the first rows of some groups.
-    pub fn first_rows(&self, groups: Range<u32>) -> &[u64] {
+    /// The first rows of some groups.
+    pub(super) fn first_rows(&self, groups: Range<u32>) -> &[FirstRow] {
         &self.first_rows[groups.start as usize..groups.end as usize]
     }
 
@@ -80,12 +80,12 @@ impl Stretch {
     }
 
     /// Adds rows that stand behind all others.
-    pub(super) fn add(&mut self, piece: &Piece) {
+    pub(super) fn add(&mut self, piece: &Piece, layout: &GroupLayout) {
         let mut groups = Vec::with_capacity(piece.rows);
         for row in 0..piece.rows {
             let key = piece.keys.key(row);
             if self.len() == 0 || self.key(self.len() as u32 - 1) != key {
-                self.begin(piece, row);
+                self.begin(piece, layout, row);
             }
             groups.push(self.len() as u32 - 1);
         }
@@ -94,12 +94,12 @@ impl Stretch {
         }
     }
 
-    fn begin(&mut self, piece: &Piece, row: usize) {
+    fn begin(&mut self, piece: &Piece, layout: &GroupLayout, row: usize) {
         self.keys.push(piece.keys.key(row));
         if !piece.firsts.offsets.is_empty() {
             self.firsts.push(piece.firsts.row(row));
         }
-        self.first_rows.push(if piece.origin.is_known() { piece.origin.file_row(row) } else { 0 });
+        self.first_rows.push(layout.first_row(&piece.origin, row));
         self.starts.push(piece.origin.position(row));
     }
 

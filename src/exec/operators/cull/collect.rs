@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::exec::Failure;
-use crate::exec::batch::{Batch, Bitmap, Column};
+use crate::exec::batch::{Batch, Bitmap, Column, Origin, RowId};
 use crate::exec::eval::{Arguments, Constants};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::keys::{KeyHasher, Keys, NoKey, OrderKeys};
@@ -16,8 +16,9 @@ use crate::plan::physical::{CullOperator, Operator};
 use super::super::aggregate::picked;
 use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
 use super::super::grouped::GroupNames;
-use super::super::lost::Cause;
-use super::{key_columns, place, stage};
+use super::super::lost::{At, Cause, Told};
+use super::super::operands;
+use super::{key_columns, stage};
 
 /// The side that workers share.
 pub(super) struct CullCollector<'p> {
@@ -45,8 +46,10 @@ pub(super) struct Decisive {
     pub arguments: Vec<Vec<Column>>,
     /// Where rows are ordered within their group.
     pub order: Option<OrderKeys>,
-    /// The rows that an aggregate can't take, where that only costs their groups.
+    /// The rows that an aggregate can't take.
     pub failures: Vec<(usize, Cause)>,
+    /// Where the rows come from.
+    pub origin: Origin,
 }
 
 impl Decisive {
@@ -77,11 +80,10 @@ impl Collector for CullCollector<'_> {
     fn collect(&self, batch: &Batch, out: &mut Collected) -> Result<Admitted, CollectError> {
         let columns: Vec<Column> = key_columns(&self.spec.cull).map(|column| stored(batch, column)).collect();
         let (keys, refused) = Keys::encode(&columns, &Bitmap::new_set(batch.rows));
-        let (arguments, faults) = self.arguments.evaluate(batch);
-        let stopping = if self.spec.shows_groups { None } else { faults.first() };
-        if let Some(error) = self.first_failure(refused.first(), stopping) {
-            return Err(error);
+        if let Some(no_key) = refused.first() {
+            return Err(CollectError::Data(no_key.row, self.unkeyed(no_key)));
         }
+        let (arguments, faults) = self.arguments.evaluate(batch);
         self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
         let order_by = &self.spec.cull.order_by;
         out.part::<Part>().push(Decisive {
@@ -91,6 +93,7 @@ impl Collector for CullCollector<'_> {
             arguments,
             order: (!order_by.is_empty()).then(|| OrderKeys::encode(order_by, &batch.columns, batch.rows)),
             failures: faults.iter().map(|fault| (fault.row, self.cause(batch, fault))).collect(),
+            origin: batch.origin.clone(),
         });
         Ok(Admitted::default())
     }
@@ -101,17 +104,6 @@ fn stored(batch: &Batch, column: usize) -> Column {
 }
 
 impl CullCollector<'_> {
-    /// A row that can't be keyed or that an aggregate can't take; the first such row of the batch.
-    fn first_failure(&self, refused: Option<&NoKey>, fault: Option<&Fault>) -> Option<CollectError> {
-        match (refused, fault) {
-            (Some(no_key), fault) if fault.is_none_or(|fault| no_key.row <= fault.row) => {
-                Some(CollectError::Data(no_key.row, self.unkeyed(no_key)))
-            }
-            (_, Some(fault)) => Some(CollectError::Data(fault.row, self.failed(fault))),
-            _ => None,
-        }
-    }
-
     fn unkeyed(&self, NoKey { column, found, .. }: &NoKey) -> Failure {
         let name = self.names.columns().get(*column).copied().unwrap_or_default();
         let article = if *found == "array" {
@@ -141,23 +133,30 @@ impl CullCollector<'_> {
 
     /// Why the group of a row fails that an aggregate can't take.
     fn cause(&self, batch: &Batch, fault: &Fault) -> Cause {
-        let (origin, row) = (&batch.origin, fault.row);
-        let place = place(&self.constants, origin.source_of(row), origin.file_of(row), origin.file_row(row));
+        let (operator, row) = (self.operator, batch.origin.row_id(fault.row));
+        let told = || Told {
+            span: fault.span,
+            label: format!("in an aggregate of cull `{}`", operator.node()),
+            operands: operands::of(operator, batch, fault),
+            mend: "guard the expression".to_owned(),
+        };
         Cause {
-            stage: stage(self.operator.node(), fault.field.as_deref().unwrap_or_default()),
+            stage: stage(operator.node(), fault.field.as_deref().unwrap_or_default()),
             kind: FaultKind::GroupFailed,
             field: None,
             value: fault.value.clone(),
-            message: format!("{} ({place})", fault.message),
+            message: fault.message.clone(),
             row: 0,
+            at: Some(At { row, place: self.place(row) }),
+            told: (!self.spec.shows_groups).then(told),
         }
     }
 
-    fn failed(&self, fault: &Fault) -> Failure {
-        let name = &self.operator.name;
-        let message = format!("cull `{name}`: {}", fault.message);
-        let diagnostic = Diagnostic::error(Code::E392, message).label(fault.span, "inside an aggregate");
-        let help = "guard the expression, or set `strategy: continue` to make such groups dead letters";
-        Failure::new(diagnostic.help(help), 3)
+    /// Which row of which file a row is; of a group's row, where the group begins.
+    fn place(&self, RowId { source, file, file_row, .. }: RowId) -> String {
+        match self.constants.file(source, file) {
+            Some(file) => format!("row {file_row} of {file}"),
+            None => format!("a group that begins with row {file_row}"),
+        }
     }
 }

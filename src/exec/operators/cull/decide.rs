@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::Failure;
 use crate::exec::aggregate::{Accumulator, Finished, RowOrder};
-use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions};
+use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions, RowId};
 use crate::exec::dlq::LetterRow;
-use crate::exec::fault::FaultKind;
+use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::keys::OrderKeys;
 use crate::exec::memory::{Segments, Strings};
+use crate::exec::{Failure, NamedRow};
 
 use super::super::grouped::{GroupOrder, Grown, Refused};
-use super::super::lost::Cause;
+use super::super::lost::{Cause, Told};
+use super::super::operands;
 use super::fill::Culling;
 use super::stage;
 
@@ -62,28 +63,13 @@ impl Ordered {
     }
 }
 
-/// Why a cull ends the run.
-pub(super) enum Undecided {
-    /// Something can't be kept.
-    Refused(Refused),
-    /// A group can't be decided on.
-    Group(u32, GroupFailure),
-}
-
-impl From<Refused> for Undecided {
-    fn from(refused: Refused) -> Self {
-        Undecided::Refused(refused)
-    }
-}
-
 /// Why a group can't be decided on.
-pub(super) struct GroupFailure {
+struct GroupFailure {
+    /// The rule that failed, or that reads an aggregate without a result.
     rule: String,
-    /// Whether the rule itself failed; else it was an aggregate that it reads.
-    in_rule: bool,
     message: String,
     value: Option<String>,
-    span: Span,
+    told: Told,
 }
 
 impl Culling<'_> {
@@ -96,7 +82,7 @@ impl Culling<'_> {
     }
 
     /// The port of each group.
-    pub fn decide(&mut self) -> Result<Vec<u8>, Undecided> {
+    pub fn decide(&mut self) -> Result<Vec<u8>, Refused> {
         let count = self.store.table.len();
         let order = self.order(count)?;
         self.reserve(count as u64)?;
@@ -107,9 +93,6 @@ impl Culling<'_> {
             let groups = start as u32..count.min(start + AT_ONCE) as u32;
             let (removed, failures) = self.ask(groups.clone(), order.as_ref());
             for (group, failure) in failures {
-                if !self.spec.shows_groups {
-                    return Err(Undecided::Group(group, failure));
-                }
                 self.fail(group, failure)?;
             }
             ports.extend(groups.map(|group| match removed.value(group as usize - start) {
@@ -139,34 +122,49 @@ impl Culling<'_> {
         for (position, accumulator) in self.accumulators.iter().enumerate() {
             let Finished { column, faults } = accumulator.finish(groups.clone(), order);
             columns.push(Some(column));
+            let span = self.spec.cull.aggregates[position].span;
             for fault in faults {
-                failures.entry(fault.group).or_insert_with(|| GroupFailure {
-                    rule: self.reading_rules[position].to_string(),
-                    in_rule: false,
-                    message: fault.message,
-                    value: None,
-                    span: self.spec.cull.aggregates[position].span,
-                });
+                failures.entry(fault.group).or_insert_with(|| self.without_result(position, span, fault.message));
             }
         }
-        let (removed, faults) = self.rules.decide(&one_row_a_group(groups.len(), columns));
+        let groups_batch = one_row_a_group(groups.len(), columns);
+        let (removed, faults) = self.rules.decide(&groups_batch);
         for fault in faults {
-            failures.entry(groups.start + fault.row as u32).or_insert_with(|| GroupFailure {
-                rule: fault.field.as_deref().unwrap_or_default().to_string(),
-                in_rule: true,
-                message: fault.message,
-                value: fault.value,
-                span: fault.span,
-            });
+            let group = groups.start + fault.row as u32;
+            failures.entry(group).or_insert_with(|| self.undecided(&groups_batch, &fault));
         }
         (removed, failures)
     }
 
+    /// The failure of a group for which an aggregate has no result.
+    fn without_result(&self, aggregate: usize, span: Span, message: String) -> GroupFailure {
+        let told = Told {
+            span,
+            label: format!("computed for each group of cull `{}`", self.operator.node()),
+            operands: String::new(),
+            mend: "let it add smaller numbers, or floats (`to_float()`), which reach further".to_owned(),
+        };
+        GroupFailure { rule: self.reading_rules[aggregate].to_string(), message, value: None, told }
+    }
+
+    /// The failure of a group for which a rule can't be computed.
+    fn undecided(&self, groups: &Batch, fault: &Fault) -> GroupFailure {
+        let rule = fault.field.as_deref().unwrap_or_default().to_string();
+        let told = Told {
+            span: fault.span,
+            label: format!("in rule `{rule}` of cull `{}`", self.operator.node()),
+            operands: operands::of_group(self.spec, groups, fault),
+            mend: "guard the expression".to_owned(),
+        };
+        GroupFailure { rule, message: fault.message.clone(), value: fault.value.clone(), told }
+    }
+
     /// Notes that a group can't be decided on.
     fn fail(&mut self, group: u32, failure: GroupFailure) -> Result<(), Refused> {
-        let GroupFailure { rule, message, value, .. } = failure;
-        let stage = stage(self.operator.node(), &rule);
-        let cause = Cause { stage, kind: FaultKind::GroupFailed, field: None, value, message, row: 0 };
+        let GroupFailure { rule, message, value, told } = failure;
+        let (stage, kind) = (stage(self.operator.node(), &rule), FaultKind::GroupFailed);
+        let told = (!self.spec.shows_groups).then_some(told);
+        let cause = Cause { stage, kind, field: None, value, message, row: 0, at: None, told };
         let cause = self.names.in_group(self.store.table.key(group), cause);
         self.failed.add(&mut self.store, group, LetterRow::NONE, &cause, &mut || Ok(()))
     }
@@ -176,35 +174,27 @@ impl Culling<'_> {
         self.store.reserve(&mut self.decisions, bytes, Grown::Decisions, &mut || Ok(()))
     }
 
-    /// The failure that ends the run.
-    pub fn undecided(self, undecided: Undecided) -> Failure {
-        let (group, failure) = match undecided {
-            Undecided::Refused(refused) => return refused.failure(&self.names, self.store.table.len()),
-            Undecided::Group(group, failure) => (group, failure),
-        };
-        let (name, shown) = (self.operator.node(), self.names.name(self.store.table.key(group)));
-        let GroupFailure { rule, in_rule, message, span, .. } = failure;
-        let (place, mend) = match in_rule {
-            true => (format!("in rule `{rule}`"), "guard the expression"),
-            false => (
-                "computed for each group".into(),
-                "let it add smaller numbers, or floats (`to_float()`), which reach further",
-            ),
-        };
-        let message = format!("cull `{name}`: group [{shown}]: {message}");
-        let diagnostic = Diagnostic::error(Code::E392, message).label(span, place);
-        let origins = self.store.first_row(group).and_then(|row| self.codec.origins(&[&row]));
-        let diagnostic = match origins {
-            Some(origins) => {
-                let place = super::place(&self.constants, origins.sources[0], origins.files[0], origins.file_rows[0]);
-                diagnostic.note(format!("its first row is {place}"))
-            }
-            None => diagnostic,
-        };
-        Failure::new(
-            diagnostic.help(format!("{mend}, or set `strategy: continue` to make such groups dead letters")),
-            3,
-        )
+    /// The failure that ends the run where a failed group does: of the one whose dead letters would come first.
+    pub fn first_failure(&self) -> Option<Failure> {
+        if self.spec.shows_groups {
+            return None;
+        }
+        let start = |group: u32| self.starts.as_ref().map(|starts| *starts.get(group));
+        let place = |group: &u32| start(*group).map(|row| (row.source, row.source_row));
+        let group = self.failed.groups().min_by_key(place)?;
+        let Cause { message, at, told, .. } = self.failed.cause(group).as_ref().clone();
+        let Told { span, label, operands, mend } = told.expect("what ends a run is told of");
+        let is_other = |row: &RowId| at.as_ref().is_none_or(|at| at.row != *row);
+        let begins = start(group).filter(is_other).map(|row| NamedRow { row, begins_group: true, line: None });
+        let failed = at.as_ref().map(|at| NamedRow { row: at.row, begins_group: false, line: None });
+        let number = failed.as_ref().or(begins.as_ref()).map_or(0, |named| named.row.file_row);
+        let mut diagnostic = Diagnostic::error(Code::E392, format!("row {number}: {message}")).label(span, label);
+        if !operands.is_empty() {
+            diagnostic = diagnostic.note(format!("with {operands}"));
+        }
+        let help = format!("{mend}, or set `strategy: continue` to make such groups dead letters");
+        let rows = failed.into_iter().chain(begins);
+        Some(rows.fold(Failure::new(diagnostic.help(help), 3), Failure::about))
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::analysis::hir::{Aggregate, AggregateFunction};
 use crate::exec::Failure;
 use crate::exec::aggregate::Accumulator;
+use crate::exec::batch::RowId;
 use crate::exec::dlq::LetterRow;
-use crate::exec::eval::{Constants, Rules};
-use crate::exec::memory::Charge;
-use crate::exec::rest::Codec;
+use crate::exec::eval::Rules;
+use crate::exec::memory::{Charge, Segments};
 use crate::plan::physical::{CullOperator, Operator};
 
 use super::super::buffer::{Buffer, Collected, Full, Others, Seal};
@@ -22,8 +22,6 @@ use super::firsts::{Firsts, text_bytes};
 pub(super) struct Culling<'p> {
     pub spec: &'p CullOperator,
     pub operator: &'p Operator,
-    pub constants: Arc<Constants>,
-    pub codec: Arc<Codec>,
     pub rules: Rules,
     /// For each aggregate, the first rule that reads it.
     pub reading_rules: Vec<Arc<str>>,
@@ -31,6 +29,8 @@ pub(super) struct Culling<'p> {
     pub store: Store<'p>,
     pub firsts: Firsts,
     pub accumulators: Vec<Accumulator>,
+    /// For each group, the row that dead letters begin with if it fails, by source and row; not kept where none can fail.
+    pub starts: Option<Segments<RowId>>,
     /// The order of rows, if it is part of what is decided on.
     pub ordered: Option<Ordered>,
     pub failed: FailedGroups<'p>,
@@ -68,11 +68,15 @@ impl<'p> Buffer<'p> for Culling<'p> {
     fn seal(mut self: Box<Self>, seal: Seal) -> Result<Full<'p>, Failure> {
         self.store.table.complete();
         self.store.check_sizes(&self.names)?;
-        let ports = match self.decide() {
-            Ok(ports) => ports,
-            Err(undecided) => return Err(self.undecided(undecided)),
-        };
-        let Self { operator, store, failed, accumulators, firsts, ordered, mut decisions, .. } = *self;
+        let decided = self.decide();
+        let ports = decided.map_err(|refused| refused.failure(&self.names, self.store.table.len()))?;
+        if let Some(failure) = self.first_failure() {
+            return Err(failure);
+        }
+        let Self { operator, store, mut failed, accumulators, firsts, starts, ordered, mut decisions, .. } = *self;
+        if let Some(starts) = starts {
+            failed.begin_with(|group| *starts.get(group));
+        }
         drop((accumulators, firsts, ordered));
         decisions.give_back(decisions.held() - ports.len() as u64);
         let outcome = Outcome { ports, plan_ports: 2, marked: false, failed, _charge: decisions };
@@ -98,7 +102,8 @@ impl<'p> Culling<'p> {
         let (count, arguments) = (self.store.table.len() + groups, batch.arguments(rows));
         let states = self.accumulators.iter().zip(arguments.iter());
         let states: u64 = states.map(|(accumulator, args)| accumulator.bound(count, args) - accumulator.bytes()).sum();
-        let firsts = self.firsts.growth(groups) + text_bytes(&batch.firsts, rows.clone());
+        let starts = self.starts.as_ref().map_or(0, |starts| starts.bound(count) - starts.bytes());
+        let firsts = starts + self.firsts.growth(groups) + text_bytes(&batch.firsts, rows.clone());
         let order = self.ordered.as_ref().zip(batch.order.as_ref());
         let failures = batch.failures.iter().filter(|(row, _)| rows.contains(row));
         states
@@ -118,6 +123,7 @@ impl<'p> Culling<'p> {
         self.store.number(&batch.keys, &batch.hashes, rows.clone(), groups, others)?;
         let (groups, count) = (&groups[first..], self.store.table.len());
         self.begin_groups(batch, rows.start, groups, before, others)?;
+        self.note_starts(batch, rows.start, groups, others)?;
         let arguments = batch.arguments(&rows);
         for (position, args) in arguments.iter().enumerate() {
             let (held, bound) = (self.accumulators[position].bytes(), self.accumulators[position].bound(count, args));
@@ -158,6 +164,29 @@ impl<'p> Culling<'p> {
         self.store.reserve(&mut self.decisions, growth + texts, Grown::Keys, others)?;
         fresh.for_each(|row| self.firsts.add(&batch.firsts, row));
         self.decisions.give_back(growth - (self.firsts.bytes() - held));
+        Ok(())
+    }
+
+    /// Notes the rows that groups begin with. `groups` are those of the rows from `start` on.
+    fn note_starts(
+        &mut self,
+        batch: &Decisive,
+        start: usize,
+        groups: &[u32],
+        others: Others<'_>,
+    ) -> Result<(), Refused> {
+        let (Some(starts), count) = (&mut self.starts, self.store.table.len()) else { return Ok(()) };
+        let (held, bound) = (starts.bytes(), starts.bound(count));
+        self.store.reserve(&mut self.decisions, bound - held, Grown::Keys, others)?;
+        for (row, group) in (start..).zip(groups) {
+            let place = |row: &RowId| (row.source, row.source_row);
+            let is_new = *group as usize == starts.len();
+            if is_new || (batch.origin.source_of(row), batch.origin.source_row(row)) < place(starts.get(*group)) {
+                let id = batch.origin.row_id(row);
+                if is_new { starts.push(id) } else { *starts.get_mut(*group) = id }
+            }
+        }
+        self.decisions.give_back(bound - starts.bytes());
         Ok(())
     }
 }

@@ -17,10 +17,9 @@ use std::sync::Arc;
 
 use crate::analysis::hir::{AggregateFunction, Cull};
 use crate::exec::aggregate::Accumulator;
-use crate::exec::dlq::MERGED;
-use crate::exec::eval::{Constants, Rules};
+use crate::exec::eval::Rules;
 use crate::exec::keys::KeyHasher;
-use crate::exec::memory::Charge;
+use crate::exec::memory::{Charge, Segments};
 use crate::plan::physical::CullOperator;
 
 use super::buffer::{Buffer, BufferContext, Collector};
@@ -49,14 +48,13 @@ pub(super) fn new<'p>(
     let buffer = Culling {
         spec,
         operator: context.operator,
-        constants: Arc::clone(&context.constants),
-        codec: Arc::clone(&context.codec),
         rules: Rules::new(&cull.rules, Arc::clone(&context.constants)),
         reading_rules: rules.clone(),
         names: names(spec, context),
         store: Store::new(arbitrator, context.disk, spec.rest.consumer, groups),
         firsts: Firsts::new(firsts.clone()),
         accumulators: cull.aggregates.iter().map(Accumulator::new).collect(),
+        starts: spec.group_can_fail.then(Segments::default),
         ordered: (shows_order && !cull.order_by.is_empty()).then(Ordered::default),
         failed: FailedGroups::new(charge(), Some(Arc::clone(&context.codec))),
         decisions: charge(),
@@ -87,14 +85,6 @@ fn reading_rules(cull: &Cull) -> Vec<Arc<str>> {
     let reading = |position: usize| cull.rules.iter().find(|rule| reads_column(&rule.predicate, position));
     let name = |position| reading(position).map_or("", |rule| rule.name.as_str()).into();
     (first..first + cull.aggregates.len()).map(name).collect()
-}
-
-/// Which row of which file a row is; of a group's row, where the group begins.
-fn place(constants: &Constants, source: u32, file: u32, row: u64) -> String {
-    match constants.source_files[source as usize][file as usize].as_str() {
-        MERGED => format!("a group that begins with row {row}"),
-        file => format!("row {row} of {file}"),
-    }
 }
 
 /// Where a dead letter says that a rule failed.

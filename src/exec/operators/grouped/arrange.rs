@@ -22,8 +22,17 @@ pub(super) struct Arranged<'p> {
 struct Ports {
     /// For each port, its rows in order; the last is that of failed groups.
     rows: Vec<Vec<Place>>,
-    /// The failed groups, and where the rows of each end in the last port.
-    failed: Vec<(u32, u64)>,
+    /// The failed groups, in order.
+    failed: Vec<FailedGroup>,
+}
+
+/// A failed group among the rows of the last port.
+struct FailedGroup {
+    group: u32,
+    /// Where its rows end.
+    end: u64,
+    /// The row that is its trigger, where rows don't say that themselves.
+    trigger: Option<u64>,
 }
 
 impl<'p> Arranged<'p> {
@@ -42,16 +51,28 @@ impl<'p> Arranged<'p> {
         for block in &mut held {
             rows.push(std::mem::take(&mut block.bytes), block.groups.len());
         }
-        let ports = if has_keys(&held) { by_order(&rows, &held, &outcome) } else { by_arrival(&rows, &held, &outcome) };
+        let mut ports =
+            if has_keys(&held) { by_order(&rows, &held, &outcome) } else { by_arrival(&rows, &held, &outcome) };
+        ports.find_triggers(&rows, &outcome);
         charge.give_back(before.saturating_sub(rows.bytes() + chunks(&held) + ports.cost()));
         Self { rows, ports, outcome, _charge: charge }
     }
 }
 
 impl Ports {
+    /// Finds the triggers of failed groups.
+    fn find_triggers(&mut self, rows: &Rows, outcome: &Outcome<'_>) {
+        let (places, mut start) = (&self.rows[outcome.plan_ports], 0);
+        for FailedGroup { group, end, trigger } in &mut self.failed {
+            let is_trigger = |at: &u64| outcome.failed.is_trigger(*group, rows.row(places[*at as usize]));
+            *trigger = (start..*end).find(is_trigger);
+            start = *end;
+        }
+    }
+
     fn cost(&self) -> u64 {
         let places: usize = self.rows.iter().map(Vec::capacity).sum();
-        (places * size_of::<Place>() + self.failed.len() * size_of::<(u32, u64)>()) as u64
+        (places * size_of::<Place>() + self.failed.len() * size_of::<FailedGroup>()) as u64
     }
 }
 
@@ -89,8 +110,8 @@ fn by_arrival(rows: &Rows, held: &[Held], outcome: &Outcome<'_>) -> Ports {
             *cursor += 1;
         }
     }
-    let failed = outcome.failed.groups().map(|group| (group, cursors[group as usize] as u64)).collect();
-    Ports { rows: ports, failed }
+    let failed = |group| FailedGroup { group, end: cursors[group as usize] as u64, trigger: None };
+    Ports { rows: ports, failed: outcome.failed.groups().map(failed).collect() }
 }
 
 /// All rows as they came, with their groups.
@@ -116,7 +137,8 @@ fn by_order(rows: &Rows, held: &[Held], outcome: &Outcome<'_>) -> Ports {
             }
         }
         if outcome.failed.contains(group) {
-            ports.failed.push((group, ports.rows[outcome.plan_ports].len() as u64));
+            let end = ports.rows[outcome.plan_ports].len() as u64;
+            ports.failed.push(FailedGroup { group, end, trigger: None });
         }
     }
     ports
@@ -132,18 +154,18 @@ impl Drain for Arranged<'_> {
     }
 
     fn lost(&self, range: Range<u64>) -> Vec<Lost> {
-        let (places, ends) = (&self.ports.rows[self.outcome.plan_ports], &self.ports.failed);
+        let (places, failed) = (&self.ports.rows[self.outcome.plan_ports], &self.ports.failed);
         let row = |position: u64| self.rows.row(places[position as usize]);
         let mut lost = Vec::with_capacity((range.end - range.start) as usize);
-        let first = ends.partition_point(|(_, end)| *end <= range.start);
-        let mut start = if first == 0 { 0 } else { ends[first - 1].1 };
-        for (group, end) in &ends[first..] {
+        let first = failed.partition_point(|failed| failed.end <= range.start);
+        let mut start = range.start;
+        for FailedGroup { group, end, trigger } in &failed[first..] {
             if start >= range.end {
                 break;
             }
-            let cause = self.outcome.failed.cause(*group, row(start));
-            let own = range.start.max(start)..range.end.min(*end);
-            lost.extend(own.map(|at| self.outcome.failed.lost(*group, row(at), at == start, &cause)));
+            let cause = self.outcome.failed.cause(*group);
+            let own = start..range.end.min(*end);
+            lost.extend(own.map(|at| self.outcome.failed.lost(*group, row(at), *trigger == Some(at), &cause)));
             start = *end;
         }
         lost

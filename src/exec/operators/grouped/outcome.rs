@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::marks::Mark;
 use super::store::{Grown, Refused, Store};
+use crate::exec::batch::RowId;
 use crate::exec::dlq::LetterRow;
 use crate::exec::memory::Charge;
 use crate::exec::operators::buffer::Others;
@@ -39,20 +40,26 @@ pub(in crate::exec::operators) struct FailedGroups<'p> {
     /// For each of them its first trigger, and what happened to it: [`Cause`] as bytes.
     causes: BTreeMap<u32, (LetterRow, Box<[u8]>)>,
     charge: Charge<'p>,
-    /// Where rows don't say what happened to them, their first row is the trigger, and this knows where it comes from.
+    /// Where rows don't say what happened to them, the row that is the trigger of each group, and what finds it.
+    triggers: BTreeMap<u32, RowId>,
     codec: Option<Arc<Codec>>,
 }
 
 /// What an entry takes but for the bytes of the reason: the nodes of the tree are half full at least.
-const ENTRY: usize = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>();
+const ENTRY: usize = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>() + 2 * size_of::<(u32, RowId)>();
 /// More than the name of a group has bytes.
 const GROUP: u64 = 1100;
 
 impl<'p> FailedGroups<'p> {
-    /// None yet. With a codec the first row of a failed group is the trigger, whatever failed; without one, rows end
-    /// with a [`Mark`].
+    /// None yet. With a codec one row of a failed group is its [trigger](Self::begin_with), whatever failed; without one,
+    /// rows end with a [`Mark`].
     pub fn new(charge: Charge<'p>, codec: Option<Arc<Codec>>) -> Self {
-        Self { causes: BTreeMap::new(), charge, codec }
+        Self { causes: BTreeMap::new(), charge, triggers: BTreeMap::new(), codec }
+    }
+
+    /// Notes which row is the trigger of each failed group.
+    pub fn begin_with(&mut self, row: impl Fn(u32) -> RowId) {
+        self.triggers = self.groups().map(|group| (group, row(group))).collect();
     }
 
     /// The groups.
@@ -90,19 +97,35 @@ impl<'p> FailedGroups<'p> {
         Ok(())
     }
 
-    /// The first trigger of a failed group, whose first row this is.
-    pub fn cause(&self, group: u32, first: &[u8]) -> Arc<Cause> {
+    /// What happened to the first trigger of a failed group.
+    pub fn cause(&self, group: u32) -> Arc<Cause> {
         let mut cause = Cause::from_bytes(&self.causes[&group].1);
-        if let Some(origins) = self.codec.as_ref().and_then(|codec| codec.origins(&[first])) {
-            cause.row = origins.file_rows[0];
+        if let Some(trigger) = self.triggers.get(&group) {
+            cause.row = trigger.file_row;
+            let elsewhere = cause.at.as_ref().filter(|at| !is_same(&at.row, trigger));
+            let place = elsewhere.map(|at| format!(" in {}", at.place));
+            place.iter().for_each(|place| cause.message.push_str(place));
         }
         Arc::new(cause)
     }
 
-    /// What happened to a row of a group that `cause` made fail.
-    pub fn lost(&self, group: u32, row: &[u8], is_first: bool, cause: &Arc<Cause>) -> Lost {
+    /// Whether a row of a failed group is the one that is its trigger; of several the first has to be taken.
+    pub fn is_trigger(&self, group: u32, row: &[u8]) -> bool {
+        let trigger = self.triggers.get(&group);
+        let row = self.codec.as_ref().and_then(|codec| codec.row_id(row));
+        row.zip(trigger).is_some_and(|(row, trigger)| is_same(&row, trigger))
+    }
+
+    /// What happened to a row of a group that `cause` made fail; `is_trigger` tells whether it [is](Self::is_trigger) the
+    /// group's.
+    pub fn lost(&self, group: u32, row: &[u8], is_trigger: bool, cause: &Arc<Cause>) -> Lost {
         let own = if self.codec.is_none() { Mark::failure(row) } else { None };
-        let is_trigger = own.is_some() || self.codec.is_some() && is_first;
+        let is_trigger = own.is_some() || is_trigger;
         Lost { group, is_trigger, cause: own.map_or_else(|| Arc::clone(cause), Arc::new) }
     }
+}
+
+/// Whether both are the same row.
+fn is_same(one: &RowId, other: &RowId) -> bool {
+    (one.source, one.source_row) == (other.source, other.source_row)
 }

@@ -17,10 +17,19 @@ pub(super) struct GroupScan<'p> {
     waiting: Vec<Chunk>,
     /// What happened to those of failed groups.
     lost: Vec<Lost>,
-    /// The failed group that is being read, and why it failed.
-    failed: Option<(u32, Arc<Cause>)>,
+    /// The failed group that is being read.
+    failed: Option<Reading>,
     /// What happened to the rows that were given last.
     given: Vec<Lost>,
+}
+
+/// A failed group on its way.
+struct Reading {
+    group: u32,
+    /// Why it failed.
+    cause: Arc<Cause>,
+    /// Whether the row that is its trigger has come.
+    has_trigger: bool,
 }
 
 impl<'p> GroupScan<'p> {
@@ -36,12 +45,16 @@ impl<'p> GroupScan<'p> {
         let group = u32::from_be_bytes(*key.first_chunk().expect("a key begins with the group"));
         let Some(port) = self.outcome.port(group, row) else { return Ok(true) };
         if port == self.outcome.plan_ports {
-            let is_first = self.failed.as_ref().is_none_or(|(failed, _)| *failed != group);
-            if is_first {
-                self.failed = Some((group, self.outcome.failed.cause(group, row)));
-            }
-            let (_, cause) = self.failed.as_ref().expect("it was just set");
-            self.lost.push(self.outcome.failed.lost(group, row, is_first, cause));
+            let Outcome { failed, .. } = &self.outcome;
+            let mut reading = self.failed.take().filter(|reading| reading.group == group).unwrap_or_else(|| Reading {
+                group,
+                cause: failed.cause(group),
+                has_trigger: false,
+            });
+            let is_trigger = !reading.has_trigger && failed.is_trigger(group, row);
+            reading.has_trigger |= is_trigger;
+            self.lost.push(failed.lost(group, row, is_trigger, &reading.cause));
+            self.failed = Some(reading);
         }
         self.waiting[port].push(row);
         Ok(true)

@@ -278,22 +278,6 @@ impl<'p> Store<'p> {
             _ => Ok(()),
         }
     }
-
-    /// The first row of a group, by its key and then as they came; `None` if the disk can't be read.
-    pub fn first_row(mut self, group: u32) -> Option<Vec<u8>> {
-        if self.spilled.is_empty() {
-            let rows = self.held.iter().flat_map(Held::rows).filter(|row| row.group == group);
-            return rows.min_by_key(|row| row.key).map(|row| row.row.to_vec());
-        }
-        self.spill(u64::MAX).ok()?;
-        let mut merge = self.spilled.merge(self.charge).ok()?;
-        while let Some((key, row)) = merge.next().ok()? {
-            if key.starts_with(&group.to_be_bytes()) {
-                return Some(row.to_vec());
-            }
-        }
-        None
-    }
 }
 
 impl Sizes<'_> {

@@ -155,6 +155,8 @@ impl ReshapeCollector<'_> {
             value: fault.value.clone(),
             message: fault.message.clone(),
             row: batch.origin.file_row(fault.row),
+            at: None,
+            told: None,
         }
     }
 }
