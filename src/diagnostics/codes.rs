@@ -115,6 +115,9 @@ codes! {
     W203 "W203" Structure "a setting has no effect";
     W204 "W204" Cxl "a program does nothing";
     W205 "W205" Cxl "a comparison is never true";
+    W206 "W206" Cxl "an expression gives the same for every row";
+    W207 "W207" Cxl "a value is never null";
+    W208 "W208" Cxl "a column is read behind an emit of its name";
     W216 "W216" Source "an input file is not there yet";
     W307 "W307" Source "a file was not in its declared order, and was sorted";
     W318 "W318" Errors "dead letters are counted but not written";

@@ -106,7 +106,12 @@ impl<'a> Binder<'a> {
             ast::NodeKind::Aggregate(aggregate) => self.aggregate(node, aggregate, &input),
             ast::NodeKind::Cull(cull) => self.cull(node, cull, &input),
             ast::NodeKind::Reshape(reshape) => self.reshape(node, reshape, &input),
-            ast::NodeKind::Sink(sink) => self.sink(node, sink, &input, self.reads_transform(index, wiring)),
+            ast::NodeKind::Sink(sink) => {
+                if let Some(above) = self.transform_above(index, wiring) {
+                    self.leaves_nothing_out(node, sink, &input, above);
+                }
+                self.sink(node, sink, &input, self.reads_transform(index, wiring))
+            }
             ast::NodeKind::Unsupported { .. } | ast::NodeKind::Error { .. } => Bound { kind: None, rows: Vec::new() },
         };
         for row in &mut bound.rows {
@@ -135,6 +140,24 @@ impl<'a> Binder<'a> {
             })
         };
         wiring.inputs(index).iter().map(dropping).collect()
+    }
+
+    /// The transform whose rows reach a node that does not read it itself, through nodes that keep the columns.
+    fn transform_above(&self, index: usize, wiring: &Wiring) -> Option<&'a ast::Node> {
+        let read = |index: usize| match wiring.inputs(index) {
+            [Some(port)] => Some(port.node.0 as usize),
+            _ => None,
+        };
+        let mut above = read(index)?;
+        while let ast::NodeKind::Route(_) | ast::NodeKind::Cull(_) | ast::NodeKind::Reshape(_) =
+            self.pipeline.nodes[above].kind
+        {
+            above = read(above)?;
+            if let ast::NodeKind::Transform(_) = self.pipeline.nodes[above].kind {
+                return Some(&self.pipeline.nodes[above]);
+            }
+        }
+        None
     }
 
     /// The names that the transform in front of the node emits, if it is a transform.

@@ -52,6 +52,25 @@ impl Binder<'_> {
         Bound { kind: Some(kind), rows: Vec::new() }
     }
 
+    /// Warns (W203) of a sink that is to leave out what a transform does not emit, but does not read that transform.
+    pub(super) fn leaves_nothing_out(&mut self, node: &ast::Node, sink: &ast::Sink, input: &Row, above: &ast::Node) {
+        let ast::NodeKind::Transform(transform) = &above.kind else { return };
+        let emitted = emitted_names(transform);
+        let others = |column: &Column| !emitted.contains(&column.name.as_str());
+        let asked = !sink.include_unmapped && sink.mapping.is_none() && sink.exclude.is_empty();
+        let kept = transform.include_unmapped && !emitted.is_empty() && input.schema.visible().iter().any(others);
+        if !asked || !kept {
+            return;
+        }
+        let (sink_name, name) = (&node.name.value, &above.name.value);
+        let message = format!("`include_unmapped: false` leaves no declared column out of sink `{sink_name}`");
+        let diagnostic = Diagnostic::warning(Code::W203, message)
+            .label(sink.input.span, "not the transform that emits, so all of its columns are written")
+            .label(above.name.span, "passes on all columns")
+            .help(format!("set it in transform `{name}`, or list the columns of the file in `mapping`"));
+        self.diagnostics.push(diagnostic);
+    }
+
     /// The order of the rows, and the columns whose nulls are dropped. A name means a column of the input, else one
     /// that the sink writes under that name.
     fn order(

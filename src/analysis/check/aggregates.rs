@@ -54,6 +54,7 @@ impl Checker<'_> {
         let args_ast: Vec<Option<&ast::Expr>> = args.iter().map(plain).collect();
         match self.typed_aggregate(which, function, checked, &args_ast) {
             Some((args, ty)) => {
+                args.iter().for_each(|arg| self.quoted_value(arg, "this aggregate takes"));
                 let texts = args_ast.iter().flatten().map(ToString::to_string).collect();
                 self.result_of(Aggregate { function: which, args, ty, span }, texts)
             }

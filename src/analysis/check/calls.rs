@@ -49,6 +49,10 @@ impl Checker<'_> {
         if !fits || receiver.ty.is_error() || checked.iter().any(|arg| arg.ty.is_error()) {
             return failed(span);
         }
+        self.asked_for_null(function, &receiver, receiver_ast, &args_ast);
+        if function != Function::Concat {
+            self.quoted_receiver(&receiver, &checked, method);
+        }
         self.typed_call(function, receiver, checked, span)
     }
 
@@ -204,7 +208,10 @@ impl Checker<'_> {
             Role::ParseDate => ("the date format", check_format(text, FormatUse::ParseDate)),
             Role::ParseDateTime => ("the date format", check_format(text, FormatUse::ParseDateTime)),
         };
-        let Err(fault) = checked else { return true };
+        let Err(fault) = checked else {
+            self.fixed_format(param.role, date, arg);
+            return true;
+        };
         let shown = if text.is_empty() { String::new() } else { format!(" `{text}`") };
         let message = format!("{subject}{shown} is not valid: {}", fault.reason);
         let span = inner_span(arg.span, text, &fault.range);

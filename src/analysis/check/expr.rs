@@ -15,7 +15,12 @@ impl Checker<'_> {
     pub fn expr(&mut self, expr: &ast::Expr) -> Expr {
         let span = expr.span;
         match &expr.kind {
-            ast::ExprKind::Literal(value) => literal(value, span),
+            ast::ExprKind::Literal(value) => {
+                if let Literal::String(text) = value {
+                    self.note_quoted(text, span);
+                }
+                literal(value, span)
+            }
             ast::ExprKind::Now => self.start_time(span),
             ast::ExprKind::Name(name) => self.name(name, span),
             ast::ExprKind::Path(parts) => self.path(parts, span),
@@ -85,6 +90,9 @@ impl Checker<'_> {
     /// `match`: arms behind `_` are checked and left out.
     fn matching(&mut self, subject: Option<&ast::Expr>, arms: &[ast::Arm], span: Span) -> Expr {
         let subject = subject.map(|subject| (self.expr(subject), subject));
+        if let Some((subject, _)) = &subject {
+            self.quoted_value(subject, "this `match` compares");
+        }
         let mut live = Vec::new();
         let mut default = None;
         for arm in arms {
@@ -114,6 +122,9 @@ impl Checker<'_> {
         }
         let read = Expr { kind: ExprKind::Subject, ty: subject.ty.clone(), span: subject.span };
         let value = self.expr(pattern);
+        if value.ty.kind == Kind::Null {
+            self.never_matches_null(subject, subject_ast);
+        }
         self.compare(BinaryOp::Equal, pattern.span, (read, subject_ast), (value, pattern), pattern.span)
     }
 

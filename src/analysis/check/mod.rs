@@ -17,9 +17,11 @@ mod names;
 mod operators;
 mod row;
 mod statements;
+mod suspicions;
 pub mod unify;
 
 use self::groups::Group;
+use self::suspicions::Covered;
 use crate::analysis::hir::{Expr, ExprKind, Literal, Slot, Var};
 use crate::analysis::types::Type;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
@@ -77,6 +79,12 @@ pub(super) struct Checker<'a> {
     lone_names: Vec<Span>,
     /// Validations that are a lone name, which may have been meant as the name of a check.
     lone_checks: Vec<Span>,
+    /// Texts that have the name of a column.
+    quoted_names: Vec<(String, Span)>,
+    /// Emits that have the name of a column.
+    covered: Vec<Covered>,
+    /// The statement that is checked, where emits stand above it.
+    statement: String,
 }
 
 /// A name that nothing in scope has, with every place that uses it.
@@ -129,6 +137,9 @@ impl<'a> Checker<'a> {
             sees_documents: true,
             lone_names: Vec::new(),
             lone_checks: Vec::new(),
+            quoted_names: Vec::new(),
+            covered: Vec::new(),
+            statement: String::new(),
         }
     }
 
@@ -169,9 +180,11 @@ impl<'a> Checker<'a> {
         for later in std::mem::take(&mut self.later) {
             self.report_later(&later);
         }
+        self.report_covered();
     }
 
     fn error(&mut self, diagnostic: Diagnostic) {
+        let diagnostic = self.explained(diagnostic);
         self.diagnostics.push(diagnostic);
     }
 

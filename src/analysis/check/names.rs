@@ -42,7 +42,11 @@ impl Checker<'_> {
     /// A bare name: a let, else a column, else an earlier emit. Reported as E203 when the node is done.
     pub(super) fn name(&mut self, name: &str, span: Span) -> Expr {
         match self.lookup(name, span) {
-            Some(expr) => self.in_group(expr),
+            Some(expr) => {
+                let read = self.in_group(expr);
+                self.note_read(&read);
+                read
+            }
             None => {
                 self.note_unknown(name, span);
                 failed(span)

@@ -89,7 +89,9 @@ impl Checker<'_> {
         let mut lefts = Vec::new();
         let mut rest = whole;
         while let ast::ExprKind::Binary { op: BinaryOp::Coalesce, left, right, .. } = &rest.kind {
-            lefts.push((self.expr(left), rest.span));
+            let checked = self.expr(left);
+            self.needs_no_other("??", &checked, left, right);
+            lefts.push((checked, rest.span));
             rest = right;
         }
         let last = self.expr(rest);
@@ -163,6 +165,7 @@ impl Checker<'_> {
             self.report_comparison(op, &left, &right);
             return failed(span);
         };
+        self.two_texts(&left.0, &right.0, span);
         let kind = if met.kind == Kind::Null { Kind::Int } else { met.kind };
         if left.0.ty.kind == Kind::Null || right.0.ty.kind == Kind::Null {
             self.warn_of_null(op, op_span, (&left, &right), span);
@@ -197,10 +200,10 @@ impl Checker<'_> {
     /// A comparison with null that is null for every row or group.
     fn warn_of_null(&mut self, op: BinaryOp, op_span: Span, (left, right): (&Operand, &Operand), span: Span) {
         let equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
-        if equality && !self.null_is_unknown() {
-            return;
-        }
         let other = if right.0.ty.kind == Kind::Null { left } else { right };
+        if equality && !self.null_is_unknown() {
+            return self.never_equals_null(op, &other.0, other.1);
+        }
         let not = if op == BinaryOp::NotEqual { "not " } else { "" };
         let asked = format!("{not}{}.is_null()", operand(other.1));
         let (message, help) = match equality {

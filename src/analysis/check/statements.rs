@@ -60,7 +60,10 @@ impl Checker<'_> {
                 program.emit_spans.push(name.span);
                 self.emit_statement(name, value)
             }
-            StatementKind::Filter { predicate } => Statement::Filter(self.condition(predicate, "`filter`")),
+            StatementKind::Filter { predicate } => {
+                self.note_statement(predicate);
+                Statement::Filter(self.condition(predicate, "`filter`"))
+            }
             StatementKind::Distinct { by } => self.distinct(by.as_ref(), span),
             StatementKind::Expr(value) => Statement::Discard(self.expr(value)),
             later => return self.later(later, span),
@@ -69,14 +72,17 @@ impl Checker<'_> {
     }
 
     pub(super) fn let_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
+        self.note_statement(value);
         let value = self.expr(value);
         self.let_branches.push(self.branches_if_mixed(&value));
         self.lets.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
         Statement::Let { slot: self.lets.len() - 1, value }
     }
 
-    pub(super) fn emit_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Statement {
-        let value = self.expr(value);
+    pub(super) fn emit_statement(&mut self, name: &ast::Name, value_ast: &ast::Expr) -> Statement {
+        self.note_statement(value_ast);
+        let value = self.expr(value_ast);
+        self.note_covered(name, &value, value_ast);
         let branches = self.branches_if_mixed(&value);
         self.mixes.insert(name.span, branches.clone());
         self.emit_branches.push(branches);

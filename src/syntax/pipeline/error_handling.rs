@@ -4,7 +4,7 @@ use super::ast::{DeadLetters, ErrorHandling, Rate, SourceDeadLetters};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
 use super::path;
 use crate::diagnostics::suggest::closest;
-use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
 use crate::syntax::yaml::{Entry, Value};
 
 const KEYS: Keys = Keys {
@@ -42,8 +42,23 @@ pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> ErrorHandling 
     if reader.diagnostics.error_count() > errors {
         // Where dead letters go may have been said, only not in a way that can be read.
         handling.strategy_span = None;
+    } else if let Some(given) = fields.group("dlq").filter(|_| !handling.continue_on_error && !fields.incomplete()) {
+        no_dead_letters(reader, &given, handling.strategy_span);
     }
     handling
+}
+
+/// Warns (W203) of settings for dead letters where a bad row stops the run.
+fn no_dead_letters(reader: &mut Reader<'_>, given: &Given<'_>, strategy: Option<Span>) {
+    let finding = Diagnostic::warning(Code::W203, "`dlq` has no effect without `strategy: continue`")
+        .label(given.key, "no dead letter is ever written");
+    reader.report(match strategy {
+        Some(strategy) => finding
+            .label(strategy, "stops at the first bad row")
+            .help("write `strategy: continue` to set bad rows aside, or remove `dlq`")
+            .fix(strategy, "continue"),
+        None => finding.help("add `strategy: continue` to set bad rows aside, or remove `dlq`"),
+    });
 }
 
 /// Whether to go on behind an error.

@@ -427,7 +427,7 @@ fn culls_and_reshapes_put_their_groups_side_by_side() {
     };
     assert!(streams("", &below("filter qty > 1\\nemit place = region"), "[place]"));
     assert!(!streams("", &below("emit region = region.upper()"), "[region]"));
-    assert!(streams("", &below("emit region = region.upper()\\nemit place = region"), "[place]"));
+    assert!(streams("", &below("emit place = region\\nemit region = region.upper()"), "[place]"));
     let twice = |second: &str| {
         let reshape = reshape("partition_by: [region]").replace("name: last", "name: r");
         format!("{reshape}\n{}", second.replace("input: rows", "input: r"))

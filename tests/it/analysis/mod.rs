@@ -8,6 +8,7 @@ mod hir;
 mod mistakes;
 mod one_mistake;
 mod reshapes;
+mod suspicions;
 mod types;
 
 use clinker::analysis::{self, Options};
