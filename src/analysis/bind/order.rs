@@ -50,6 +50,9 @@ impl Binder<'_> {
         let Some((column, order)) = split_order(&name.value).filter(|(column, _)| find(column).is_some()) else {
             return false;
         };
+        if self.diagnostics.reports(name.span) {
+            return true;
+        }
         let written = format!("{{ field: {column}, order: {order} }}");
         let message = format!("{list} names `{}`, which is a column and its order", name.value);
         let diagnostic = Diagnostic::error(Code::E200, message).label(name.span, "not a column here");

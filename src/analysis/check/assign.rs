@@ -1,6 +1,6 @@
 //! Values that are put into columns which keep their types: what a rule of a reshape writes.
 
-use super::describe::{Help, article, operand, with_help};
+use super::describe::{Help, article, dashed_date, operand, with_help};
 use super::operators::is_number;
 use super::unify::unify;
 use super::{Checker, failed, kinds_of, with_branches};
@@ -67,6 +67,10 @@ fn same_but_for_scale(left: &Kind, right: &Kind) -> bool {
 
 /// How to make a value of one kind that a column of another can hold.
 fn conversion(value: &Kind, column: &Kind, value_ast: &ast::Expr) -> Option<Help> {
+    if let (Kind::Int, Kind::Date | Kind::DateTime, Some(date)) = (value, column, dashed_date(value_ast)) {
+        let time = if *column == Kind::DateTime { ".to_datetime()" } else { "" };
+        return Help::say(format!("write `\"{date}{time}\"`, in quotes as a `#` begins a comment"));
+    }
     let method = match (value, column, &value_ast.kind) {
         (Kind::Array(_), Kind::String, _) => {
             return Help::say(format!("write `{}.join(\";\")`", operand(value_ast)));

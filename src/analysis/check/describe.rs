@@ -1,5 +1,6 @@
 //! Expressions and types in words, for messages.
 
+use crate::analysis::hir::BinaryOp;
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::{Diagnostic, Fix, Span};
 use crate::syntax::cxl::ast::{Arg, Expr, ExprKind, Literal, Name};
@@ -47,6 +48,25 @@ pub(super) fn literal(value: &Literal) -> Option<String> {
         Literal::String(_) => return None,
         Literal::Date(days) => format!("#{}#", chrono::NaiveDate::from_epoch_days(*days)?),
     })
+}
+
+/// The date literal that `2024-01-31` is meant as, which CXL reads as a difference of numbers.
+pub(super) fn dashed_date(expr: &Expr) -> Option<String> {
+    fn difference(expr: &Expr) -> Option<(&Expr, &Expr)> {
+        match &expr.kind {
+            ExprKind::Binary { op: BinaryOp::Subtract, left, right, .. } => Some((left, right)),
+            _ => None,
+        }
+    }
+    let int = |expr: &Expr| match expr.kind {
+        ExprKind::Literal(Literal::Int(value)) => Some(value),
+        _ => None,
+    };
+    let (year_and_month, day) = difference(expr)?;
+    let (year, month) = difference(year_and_month)?;
+    let (year, month, day) = (int(year)?, int(month)?, int(day)?);
+    let date = chrono::NaiveDate::from_ymd_opt(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?)?;
+    (1000..10_000).contains(&year).then(|| format!("#{date}#"))
 }
 
 /// The type with its article: `a string`, `an int`, `a nullable int`, `null`.

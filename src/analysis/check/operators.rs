@@ -1,6 +1,6 @@
 //! Operators: which operands they take, and what their kinds become.
 
-use super::describe::{Help, article, operand, text, with_help};
+use super::describe::{Help, article, dashed_date, operand, text, with_help};
 use super::unify::{convert, unify, unify_kinds, unify_or_any};
 use super::{Checker, failed};
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm, is_ordered};
@@ -349,6 +349,10 @@ fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
         {
             let date = format!("#{text}#");
             Some(Help { text: format!("write the date as `{date}`"), fix: fix(right.0.span, date) })
+        }
+        (Kind::Date | Kind::DateTime, Kind::Int, _) => {
+            // Outside of quotes and blocks YAML would take the `#` for a comment, so the replacement is not certain.
+            Help::say(format!("write the date as `{}`", dashed_date(right.1)?))
         }
         (Kind::Bool, Kind::String, ast::ExprKind::Literal(Literal::String(text)))
             if matches!(text.as_str(), "true" | "false") =>

@@ -250,6 +250,14 @@ const WORDS: &[Mistake] = &[
     ("type: source\n", "type: csv\n"),
 ];
 
+/// Values that CXL reads in another way than they are meant.
+const DATES: &[Mistake] = &[
+    ("when: \"r > 1\", synthesize: { copy_from: trigger }", "when: \"r > 1\", mutate: { set: { start: 2024-01-31 } }"),
+    ("synthesize: { copy_from: trigger }", "synthesize: { copy_from: trigger, overrides: { start: \"2024-01-31\" } }"),
+    ("when: \"r > 1\"", "when: start > 2024-01-31"),
+    ("sort_order: [n]", "sort_order: n desc"),
+];
+
 /// What YAML reads in another way than it is meant.
 const YAML: &[Mistake] = &[
     (
@@ -276,7 +284,9 @@ fn without_a_mistake_nothing_is_found() {
 
 #[test]
 fn one_mistake_gives_one_finding() {
-    for (name, mistakes) in [("names", NAMES), ("keys", KEYS), ("values", VALUES), ("words", WORDS), ("yaml", YAML)] {
+    for (name, mistakes) in
+        [("names", NAMES), ("keys", KEYS), ("values", VALUES), ("words", WORDS), ("dates", DATES), ("yaml", YAML)]
+    {
         let mut shown = String::new();
         let mut wrong: Vec<(&str, Vec<String>)> = Vec::new();
         for mistake in mistakes {
@@ -295,7 +305,7 @@ fn one_mistake_gives_one_finding() {
 /// A fix leaves nothing to say, or something that the mistake hid.
 #[test]
 fn fixes_mend_the_mistake() {
-    for mistake in NAMES.iter().chain(KEYS).chain(VALUES).chain(WORDS).chain(YAML) {
+    for mistake in NAMES.iter().chain(KEYS).chain(VALUES).chain(WORDS).chain(DATES).chain(YAML) {
         let mut text = with(mistake);
         let (_, before) = found(&text);
         let Some(fix) = &before[0].fix else { continue };
