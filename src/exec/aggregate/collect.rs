@@ -48,10 +48,9 @@ impl Lists {
         Self { element, values: Strings::default(), next: Segments::default(), groups: Slots::default() }
     }
 
-    /// Adds a value, which `write` appends, behind those of a group.
-    fn push(&mut self, group: u32, write: impl FnOnce(&mut Vec<u8>)) {
-        let row = u32::try_from(self.values.len()).expect("2^32 values take more memory than machines have");
-        self.values.push(write);
+    /// Makes the next row the last one of a group.
+    fn link(&mut self, group: u32) {
+        let row = u32::try_from(self.next.len()).expect("2^32 values take more memory than machines have");
         self.next.push(NONE);
         let chain = self.groups.of(group);
         match chain.last {
@@ -90,7 +89,8 @@ impl State for Lists {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
         self.groups.grow(count);
         for (row, group) in groups.iter().enumerate() {
-            self.push(*group, |bytes| args[0].encode_value(row, bytes));
+            self.values.push(|bytes| args[0].encode_value(row, bytes));
+            self.link(*group);
         }
     }
 
@@ -118,17 +118,15 @@ impl State for Lists {
     }
 
     fn merge_bound(&self, count: usize, mut state: &[u8]) -> u64 {
-        let (rows, length) = if state.is_empty() { (0, 0) } else { head(&mut state) };
-        self.with_values(count, rows as usize, self.values.bound_reserved(rows as usize, length as usize))
+        let (rows, values) = if state.is_empty() { (0, state) } else { parts_of(&mut state) };
+        let bytes = parts(rows, values).map(<[u8]>::len).sum();
+        self.with_values(count, rows as usize, self.values.bound_at_once(rows as usize, bytes))
     }
 
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
-        let (rows, length) = head(state);
-        self.values.reserve(rows as usize, length as usize);
-        for _ in 0..rows {
-            let value = part(state);
-            self.push(group, |bytes| bytes.extend_from_slice(value));
-        }
+        let (rows, values) = parts_of(state);
+        self.values.append(parts(rows, values));
+        (0..rows).for_each(|_| self.link(group));
     }
 
     fn finish_bound(&self) -> u64 {
@@ -154,7 +152,15 @@ impl State for Lists {
     }
 }
 
-/// Takes the number of values of a state, and the bytes that they take, off the front.
-fn head(state: &mut &[u8]) -> (u32, u64) {
-    (u32::from_le_bytes(fixed(state)), u64::from_le_bytes(fixed(state)))
+/// Takes a state off the front: the number of its values, and these, each behind its length.
+fn parts_of<'a>(state: &mut &'a [u8]) -> (u32, &'a [u8]) {
+    let (rows, length) = (u32::from_le_bytes(fixed(state)), u64::from_le_bytes(fixed(state)));
+    let (values, rest) = state.split_at(length as usize);
+    *state = rest;
+    (rows, values)
+}
+
+/// So many values, each behind its length.
+fn parts(rows: u32, mut values: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    (0..rows).map(move |_| part(&mut values))
 }

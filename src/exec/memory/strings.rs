@@ -1,6 +1,8 @@
-//! Strings of bytes one behind the other, in chunks that hardly move.
+//! Strings of bytes one behind the other, in chunks that hardly move: of 64 KiB, as long as strings come one by one. Many
+//! that come at once make larger chunks, which have just the size that they need.
 
-/// The strings, by number. What is held depends on the strings alone, and not on how many came at a time.
+/// The strings, by number. What is held of strings that are [pushed](Self::push) depends on them alone, and not on how many
+/// came at a time.
 #[derive(Default, Debug)]
 pub struct Strings {
     chunks: Vec<Chunk>,
@@ -15,14 +17,14 @@ pub struct Strings {
 #[derive(Default, Debug)]
 struct Chunk {
     bytes: Vec<u8>,
-    /// How many bytes are enough.
-    enough: usize,
     /// Where each string ends.
     ends: Vec<u32>,
 }
 
 /// Bytes that are enough for a chunk of strings that come one by one.
 const ENOUGH: usize = 64 << 10;
+/// The most bytes of a chunk of strings that come at once, unless a single one has more.
+const MOST: usize = 1 << 20;
 /// Fewest items that vectors have room for.
 const FEWEST: usize = 4;
 
@@ -32,7 +34,7 @@ impl Chunk {
     }
 
     fn is_full(&self) -> bool {
-        self.bytes.len() >= self.enough
+        self.bytes.len() >= ENOUGH
     }
 
     /// The most that is taken when a string of so many bytes is added, in bytes: what moves is there twice for a moment. It
@@ -41,7 +43,7 @@ impl Chunk {
         self.room_for(1, bytes, |capacity, wanted| 2 * capacity.max(wanted))
     }
 
-    /// What is taken when room is made at once for so many strings, of so many bytes in all.
+    /// The most that is taken when room is made at once for so many strings, of so many bytes in all.
     fn growth_at_once(&self, count: usize, bytes: usize) -> u64 {
         self.room_for(count, bytes, |capacity, wanted| (2 * capacity).max(wanted))
     }
@@ -53,6 +55,11 @@ impl Chunk {
         };
         let ends = room(self.ends.len(), self.ends.capacity(), count) * size_of::<u32>();
         (room(self.bytes.len(), self.bytes.capacity(), bytes) + ends) as u64
+    }
+
+    /// Notes that a string ends here.
+    fn end(&mut self) {
+        self.ends.push(u32::try_from(self.bytes.len()).expect("a value is far smaller than 4 GiB"));
     }
 
     fn string(&self, number: usize) -> &[u8] {
@@ -83,38 +90,55 @@ impl Strings {
         self.chunks.iter().flat_map(|chunk| (0..chunk.ends.len()).map(|number| chunk.string(number)))
     }
 
-    /// Adds a string, which `write` appends. Gives its length.
-    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+    /// Adds a string, which `write` appends.
+    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.chunks.last().is_none_or(Chunk::is_full) {
-            self.begin_chunk(ENOUGH);
+            self.begin_chunk();
         }
-        let chunk = self.chunks.last_mut().expect("there is a chunk that isn't full");
-        let before = chunk.bytes.len();
+        let chunk = self.last_chunk();
         write(&mut chunk.bytes);
-        chunk.ends.push(u32::try_from(chunk.bytes.len()).expect("a value is far smaller than 4 GiB"));
+        chunk.end();
         self.count += 1;
-        chunk.bytes.len() - before
     }
 
-    /// Makes room for so many strings that are added next, of so many bytes in all: they stay side by side.
-    pub fn reserve(&mut self, count: usize, bytes: usize) {
-        if bytes >= ENOUGH || self.chunks.last().is_none_or(Chunk::is_full) {
-            self.begin_chunk(ENOUGH);
+    /// Adds strings at once.
+    pub fn append<'b>(&mut self, mut strings: impl Iterator<Item = &'b [u8]> + Clone) {
+        loop {
+            let (count, bytes) = side_by_side(strings.clone());
+            if count == 0 {
+                return;
+            }
+            if !self.has_last_chunk_for(bytes) {
+                self.begin_chunk();
+            }
+            let chunk = self.last_chunk();
+            chunk.bytes.reserve(bytes);
+            chunk.ends.reserve(count);
+            for string in strings.by_ref().take(count) {
+                chunk.bytes.extend_from_slice(string);
+                chunk.end();
+            }
+            self.count += count;
         }
-        let chunk = self.chunks.last_mut().expect("there is a chunk that isn't full");
-        chunk.bytes.reserve(bytes);
-        chunk.ends.reserve(count);
-        chunk.enough = chunk.enough.max(chunk.bytes.len() + bytes);
     }
 
-    fn begin_chunk(&mut self, enough: usize) {
+    /// Whether strings of so many bytes in all go into the last chunk when they come at once.
+    fn has_last_chunk_for(&self, bytes: usize) -> bool {
+        self.chunks.last().is_some_and(|last| last.bytes.len() + bytes <= ENOUGH)
+    }
+
+    fn last_chunk(&mut self) -> &mut Chunk {
+        self.chunks.last_mut().expect("a chunk was begun")
+    }
+
+    fn begin_chunk(&mut self) {
         if let Some(last) = self.chunks.last_mut() {
             last.bytes.shrink_to_fit();
             last.ends.shrink_to_fit();
             self.full += last.cost();
         }
         self.starts.push(self.count);
-        self.chunks.push(Chunk { enough, ..Chunk::default() });
+        self.chunks.push(Chunk::default());
     }
 
     /// What is held, in bytes.
@@ -138,11 +162,20 @@ impl Strings {
         }
     }
 
-    /// The most that is held while room is [reserved](Self::reserve), and taken.
-    pub fn bound_reserved(&self, count: usize, bytes: usize) -> u64 {
+    /// The most that is held while so many strings, of so many bytes in all, are [appended](Self::append).
+    pub fn bound_at_once(&self, count: usize, bytes: usize) -> u64 {
         match self.chunks.last() {
-            Some(last) if bytes < ENOUGH && !last.is_full() => self.bytes() + last.growth_at_once(count, bytes),
-            _ => self.bytes() + self.lists_with(1) + Chunk::default().growth_at_once(count, bytes),
+            _ if count == 0 => self.bytes(),
+            Some(last) if self.has_last_chunk_for(bytes) => self.bytes() + last.growth_at_once(count, bytes),
+            last => {
+                // Two chunks side by side have more than the most of one. The first of the strings may go into the last chunk.
+                let chunks = 2 * (bytes / MOST) + 1;
+                let own = Chunk::default().growth_at_once(count, bytes) + chunks as u64 * Chunk::default().growth(1);
+                let last = last
+                    .filter(|last| bytes > MOST && !last.is_full())
+                    .map_or(0, |last| last.growth_at_once(count, ENOUGH));
+                self.bytes() + self.lists_with(chunks) + own + last
+            }
         }
     }
 
@@ -152,4 +185,16 @@ impl Strings {
         let room = if length > capacity { (2 * capacity).max(length).max(FEWEST) } else { 0 };
         (room * (size_of::<Chunk>() + size_of::<usize>())) as u64
     }
+}
+
+/// How many of some strings stand in a chunk of their own, and their bytes.
+fn side_by_side<'b>(strings: impl Iterator<Item = &'b [u8]>) -> (usize, usize) {
+    let (mut count, mut bytes) = (0, 0);
+    for string in strings {
+        if count > 0 && bytes + string.len() > MOST {
+            break;
+        }
+        (count, bytes) = (count + 1, bytes + string.len());
+    }
+    (count, bytes)
 }

@@ -572,6 +572,32 @@ fn run_in_parts(
     results(&merged, groups, None)
 }
 
+/// Parts of any size make no list hold, or ask for, much more than its values.
+#[test]
+fn merged_lists_hold_little_more_than_their_values() {
+    const LENGTH: usize = 500;
+    for rows_of_a_part in [1, 40, 100, 150, 5000] {
+        let new = || Accumulator::new(&aggregate(Collect, &[Kind::String], Kind::Array(Box::new(Kind::String))));
+        let (mut merged, mut state, mut part) = (new(), Vec::new(), new());
+        let rows = vec![(0, vec![Value::String("x".repeat(LENGTH))]); rows_of_a_part];
+        fill(&mut part, Collect, &[Kind::String], &rows, rows.len());
+        part.encode(0, &mut state);
+        let parts = 10_000 / rows_of_a_part;
+        for number in 1..=parts {
+            let bound = merged.merge_bound(1, &state);
+            merged.grow(1);
+            merged.merge(0, &mut state.as_slice());
+            let values = (number * rows_of_a_part * LENGTH) as u64;
+            let most = values + values / 10 + (300 << 10);
+            assert!(merged.bytes() <= bound && bound <= most, "{} of {bound} bytes, {values}", merged.bytes());
+        }
+        let column = merged.finish(0..1, None).column;
+        let Value::Array(list) = column.value(0) else { panic!("{column:?} is no list") };
+        assert_eq!(list.len(), parts * rows_of_a_part);
+        assert!(list.iter().all(|value| *value == rows[0].1[0]));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 

@@ -35,6 +35,8 @@ fn other(kind: &str, config: &str) -> String {
 /// The least limit with which a run completes, to a few bytes.
 fn least(lab: &mut Lab, pipeline: &str) -> u64 {
     let (mut fails, mut completes) = (0, 1 << 20);
+    lab.memory_limit = Some(completes);
+    lab.run(pipeline).expect("there is plenty of memory");
     while completes - fails > 16 {
         let limit = u64::midpoint(fails, completes);
         lab.memory_limit = Some(limit);

@@ -80,6 +80,46 @@ fn only_the_group_in_hand_is_held() {
     assert!((1..40_000).contains(&report.peak_reserved), "{} bytes", report.peak_reserved);
 }
 
+/// All rows of one group, which `collect` keeps, in two files.
+fn whole_lab() -> Lab {
+    let text = "x".repeat(400);
+    let rows: String = (0..5000).map(|n| format!("{n},{text}\n")).collect();
+    let text = "n,text\n".to_string() + &rows;
+    let mut lab = Lab::new(&[("one.csv", &text), ("two.csv", &text)]);
+    (lab.options.threads, lab.options.block_size) = (2, 20_000);
+    lab
+}
+
+/// What `collect` keeps of the rows of one input, or of two, one behind the other.
+fn whole_pipeline(inputs: &str) -> String {
+    let source = |name: &str| {
+        format!(
+            "  - {{ type: source, name: {name}, config: {{ type: csv, path: {name}.csv, schema: [ {{ name: n, type: int }}, \
+             {{ name: text, type: string }} ] }} }}\n"
+        )
+    };
+    format!(
+        "pipeline: {{ name: p }}\nnodes:\n{}{}  - {{ type: merge, name: both, inputs: [{inputs}], config: {{ mode: concat }} }}\n  \
+         - {{ type: aggregate, name: all, input: both, config: {{ group_by: [], cxl: \"emit count = \
+         collect(text).length()\" }} }}\n  - {{ type: sink, name: out, input: all, config: {{ type: csv, path: out.csv }} }}\n",
+        source("one"),
+        source("two"),
+    )
+}
+
+/// A block adds to a list without moving what is in it; only the list of a whole segment is there twice, once encoded, when
+/// it is put behind that of another.
+#[test]
+fn a_collected_group_takes_little_more_than_its_values() {
+    let lab = whole_lab();
+    let report = lab.run(&whole_pipeline("one, two")).expect("it completes");
+    assert_eq!(lab.read("out.csv"), "count\n10000\n");
+    // What one segment has: the values, and what they take as elements of a list.
+    let segment = 5000 * (400 + 40);
+    assert!(report.peak_reserved > 4 * segment, "{} bytes", report.peak_reserved);
+    assert!(report.peak_reserved < 6 * segment, "{} bytes", report.peak_reserved);
+}
+
 #[test]
 fn a_group_that_does_not_fit_is_named() {
     let groups = [("small", 100), ("the large one", 20_000), ("very small", 1)];

@@ -1,6 +1,5 @@
 //! What the finisher does: keeps groups and their states, in memory or on disk.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::analysis::hir::Aggregate;
@@ -86,27 +85,42 @@ impl<'p> Groups<'p> {
     fn admit(&mut self, piece: &Piece, others: Others<'_>) -> Result<(), Failure> {
         let mut pieces = Pieces::of(piece.rows);
         while let Some(rows) = pieces.next(|rows| self.held.fits(&self.layout, piece, rows)) {
-            self.admit_rows(piece, rows, others)?;
+            if rows.len() == 1 {
+                self.admit_row(piece, rows.start, others)?;
+            } else if self.held.admit(&self.layout, piece, rows.clone()).is_err() {
+                // Another worker took the room meanwhile.
+                self.forget()?;
+                pieces.divide(rows);
+            }
         }
         Ok(())
     }
 
-    /// Adds some rows, for which all groups go to disk if there is no room, and then what others hold.
-    fn admit_rows(&mut self, piece: &Piece, rows: Range<usize>, others: Others<'_>) -> Result<(), Failure> {
-        if self.held.admit(&self.layout, piece, rows.clone()).is_ok() {
+    /// Adds a row, for which all groups go to disk if there is no room, and then what others hold.
+    fn admit_row(&mut self, piece: &Piece, row: usize, others: Others<'_>) -> Result<(), Failure> {
+        let rows = || row..row + 1;
+        if self.held.admit(&self.layout, piece, rows()).is_ok() {
             return Ok(());
         }
         if !self.held.is_empty() {
             self.spill_all()?;
-            if self.held.admit(&self.layout, piece, rows.clone()).is_ok() {
+            if self.held.admit(&self.layout, piece, rows()).is_ok() {
                 return Ok(());
             }
         }
         self.held.clear(&self.spec.aggregation);
         others()?;
-        let key = rows.start;
-        let admitted = self.held.admit(&self.layout, piece, rows);
-        admitted.map_err(|no_room| does_not_fit(self.spec, self.operator, piece.keys.key(key), &no_room))
+        let admitted = self.held.admit(&self.layout, piece, rows());
+        admitted.map_err(|no_room| does_not_fit(self.spec, self.operator, piece.keys.key(row), &no_room))
+    }
+
+    /// Forgets all groups: those that have states go to disk.
+    fn forget(&mut self) -> Result<(), Failure> {
+        match self.held.is_empty() {
+            true => self.held.clear(&self.spec.aggregation),
+            false => self.spill_all()?,
+        }
+        Ok(())
     }
 
     /// Puts all groups on disk, and forgets them.

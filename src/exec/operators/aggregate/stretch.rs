@@ -140,8 +140,11 @@ impl Stretch {
         let mut state = Vec::new();
         for (aggregate, (to, from)) in self.accumulators.iter_mut().zip(&other.accumulators).enumerate() {
             state.clear();
+            let before = state.capacity();
             from.encode(group, &mut state);
-            reserve(aggregate, to.merge_bound(1, &state).saturating_sub(to.bytes()))?;
+            // The encoded state is as large as the group of a whole segment.
+            let encoded = (state.capacity() - before) as u64;
+            reserve(aggregate, encoded + to.merge_bound(1, &state).saturating_sub(to.bytes()))?;
             to.merge(0, &mut state.as_slice());
         }
         Ok(())

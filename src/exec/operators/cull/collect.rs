@@ -46,7 +46,7 @@ pub(super) struct Decisive {
     pub arguments: Vec<Vec<Column>>,
     /// Where rows are ordered within their group.
     pub order: Option<OrderKeys>,
-    /// The rows that an aggregate can't take.
+    /// The rows that an aggregate can't take, ascending.
     pub failures: Vec<(usize, Cause)>,
     /// Where the rows come from.
     pub origin: Origin,
@@ -56,6 +56,12 @@ impl Decisive {
     /// For each aggregate, its arguments in some rows.
     pub fn arguments(&self, rows: &Range<usize>) -> Cow<'_, [Vec<Column>]> {
         picked(&self.arguments, self.hashes.len(), rows)
+    }
+
+    /// Those of some rows that an aggregate can't take.
+    pub fn failures(&self, rows: &Range<usize>) -> &[(usize, Cause)] {
+        let place = |row: usize| self.failures.partition_point(|(failed, _)| *failed < row);
+        &self.failures[place(rows.start)..place(rows.end)]
     }
 }
 

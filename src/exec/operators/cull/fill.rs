@@ -105,11 +105,10 @@ impl<'p> Culling<'p> {
         let starts = self.starts.as_ref().map_or(0, |starts| starts.bound(count) - starts.bytes());
         let firsts = starts + self.firsts.growth(groups) + text_bytes(&batch.firsts, rows.clone());
         let order = self.ordered.as_ref().zip(batch.order.as_ref());
-        let failures = batch.failures.iter().filter(|(row, _)| rows.contains(row));
         states
             + firsts
             + order.map_or(0, |(ordered, keys)| ordered.growth(keys, rows))
-            + failures.map(|(_, cause)| FailedGroups::most(cause)).sum::<u64>()
+            + batch.failures(rows).iter().map(|(_, cause)| FailedGroups::most(cause)).sum::<u64>()
     }
 
     fn admit_piece(
@@ -140,7 +139,7 @@ impl<'p> Culling<'p> {
             ordered.add(groups, keys, rows.clone());
             self.decisions.give_back(most.saturating_sub(ordered.bytes() - before));
         }
-        for (row, cause) in batch.failures.iter().filter(|(row, _)| rows.contains(row)) {
+        for (row, cause) in batch.failures(&rows) {
             let group = groups[row - rows.start];
             let cause = self.names.in_group(self.store.table.key(group), cause.clone());
             self.failed.add(&mut self.store, group, LetterRow::NONE, &cause, others)?;

@@ -19,10 +19,21 @@ impl Pieces {
     pub fn next(&mut self, fit: impl Fn(&Range<usize>) -> bool) -> Option<Range<usize>> {
         let mut rows = self.0.pop()?;
         while rows.len() > 1 && !fit(&rows) {
-            let middle = rows.start + rows.len() / 2;
-            self.0.push(middle..rows.end);
-            rows.end = middle;
+            rows.end = self.put_back_half(&rows);
         }
         Some(rows)
+    }
+
+    /// Takes up several rows again, in halves: they didn't fit after all.
+    pub fn divide(&mut self, rows: Range<usize>) {
+        let middle = self.put_back_half(&rows);
+        self.0.push(rows.start..middle);
+    }
+
+    /// Puts the second half of some rows back. Gives where it starts.
+    fn put_back_half(&mut self, rows: &Range<usize>) -> usize {
+        let middle = rows.start + rows.len() / 2;
+        self.0.push(middle..rows.end);
+        middle
     }
 }

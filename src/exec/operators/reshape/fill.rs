@@ -114,8 +114,8 @@ impl Reshaping<'_> {
 impl Grouped {
     /// The most that noting the failures of some rows takes, in bytes.
     fn failing(&self, rows: &Range<usize>) -> u64 {
-        let failures = self.failures.iter().filter(|(row, ..)| rows.contains(&(*row as usize)));
-        failures.map(|(.., cause)| FailedGroups::most(cause)).sum()
+        let place = |row: usize| self.failures.partition_point(|(failed, ..)| (*failed as usize) < row);
+        self.failures[place(rows.start)..place(rows.end)].iter().map(|(.., cause)| FailedGroups::most(cause)).sum()
     }
 }
 
