@@ -26,8 +26,8 @@ fn unknown_word(word: &str, words: &[String]) -> Option<String> {
         return Some(unknown_option(word, words));
     }
     let pairs = words.iter().zip(words.iter().skip(1));
-    let format = pairs.filter(|(flag, _)| *flag == "--explain").map(|(_, value)| value.as_str());
-    let format = format.last().filter(|value| EXPLAIN_FORMATS.contains(value))?;
+    let mut format = pairs.filter(|(flag, _)| *flag == "--explain").map(|(_, value)| value.as_str());
+    let format = format.next_back().filter(|value| EXPLAIN_FORMATS.contains(value))?;
     Some(text(&format!("`--explain` and its format are one word: `{format}` stands alone"), &write_as_one(format)))
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct BlockResult {
     pub records: u32,
     /// Bytes that were read.
     pub bytes: u64,
+    /// For a block of text, the position of its source.
+    pub source: Option<u32>,
     /// For a block of text, the number across the source's files of its first record, from 1.
     pub source_row: u64,
     /// For rows out of a buffer or an interleaving merge, where they came from, if that is kept.
@@ -33,7 +35,7 @@ pub(crate) struct BlockResult {
     pub collected: Vec<Collected>,
     /// For each input of an interleaving merge, the rows, as the merge's columns.
     pub handed: Vec<Vec<Batch>>,
-    /// Rows written to at least one sink.
+    /// Rows written to at least one sink, but for those that are counted one by one.
     pub reached: Reached,
     /// The records that could not be typed, ascending, as positions in the block.
     pub untyped: Vec<u32>,
@@ -136,9 +138,11 @@ pub(crate) const WARNING_SAMPLES: usize = 5;
 impl BlockResult {
     /// Forgets all but the buffers, and makes ready for a block.
     pub fn clear(&mut self, tree: &Tree<'_>, unit: &Unit<'_, '_>) {
-        (self.records, self.bytes, self.source_row) = match unit {
-            Unit::Text { ticket, block, .. } => (block.records, block.len as u64, ticket.source_row),
-            Unit::Resting { .. } | Unit::Mixed(_) | Unit::End { .. } => (0, 0, 0),
+        (self.records, self.bytes, self.source, self.source_row) = match unit {
+            Unit::Text { source, ticket, block, .. } => {
+                (block.records, block.len as u64, Some(source.position), ticket.source_row)
+            }
+            Unit::Resting { .. } | Unit::Mixed(_) | Unit::End { .. } => (0, 0, None, 0),
         };
         self.origins = None;
         self.counts.clear();
@@ -160,6 +164,40 @@ impl BlockResult {
         self.written.resize(if tree.marks_rows { unit.rows().div_ceil(64) } else { 0 }, 0);
     }
 
+    /// Counts the rows that sinks got, if they were marked, but for those that are counted one by one.
+    pub fn count_marked(&mut self, tree: &Tree<'_>) {
+        self.made.sort_unstable();
+        self.made.dedup();
+        for (maker, _) in self.made.iter().filter(|(maker, _)| !tree.counted[*maker as usize]) {
+            self.reached.add(1, *maker >= tree.sources);
+        }
+        let Some(origins) = &self.origins else {
+            // A head that doesn't keep them has rows that nothing else writes.
+            if self.source.is_none_or(|source| !tree.counted[source as usize]) {
+                let marked = self.written.iter().map(|word| u64::from(word.count_ones())).sum();
+                self.reached.add(marked, self.source.is_none() && tree.is_made);
+            }
+            return;
+        };
+        let makers = set_positions(&self.written).map(|at| origins.sources[at]);
+        for maker in makers.filter(|maker| !tree.counted[*maker as usize]) {
+            self.reached.add(1, maker >= tree.sources);
+        }
+    }
+
+    /// The rows that sinks got and that are counted one by one: the maker of each and its number.
+    pub fn counted_rows(&self, tree: &Tree<'_>) -> impl Iterator<Item = (u32, u64)> {
+        let is_counted = |maker: u32| tree.counted[maker as usize];
+        let made = self.made.iter().copied().filter(move |(maker, _)| is_counted(*maker));
+        let source = self.source.filter(|source| is_counted(*source));
+        let marked = if self.origins.is_some() || source.is_some() { self.written.as_slice() } else { &[] };
+        let row_at = move |at: usize| match (&self.origins, source) {
+            (Some(kept), _) => is_counted(kept.sources[at]).then(|| (kept.sources[at], kept.source_rows[at])),
+            (None, source) => source.map(|source| (source, self.source_row + at as u64)),
+        };
+        made.chain(set_positions(marked).filter_map(row_at))
+    }
+
     /// Notes that the run stops here.
     pub fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
@@ -178,4 +216,12 @@ impl Counts {
         self.bytes += other.bytes;
         self.busy += other.busy;
     }
+}
+
+/// The positions of the bits that are set.
+fn set_positions(words: &[u64]) -> impl Iterator<Item = usize> {
+    words.iter().enumerate().flat_map(|(word, bits)| {
+        let rest = std::iter::successors(Some(*bits), |bits| Some(bits & bits.wrapping_sub(1)));
+        rest.take_while(|bits| *bits != 0).map(move |bits| word * 64 + bits.trailing_zeros() as usize)
+    })
 }

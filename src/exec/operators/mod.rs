@@ -76,6 +76,8 @@ pub(crate) struct Tree<'p> {
     pub sources: u32,
     /// Whether the rows of the head are those of aggregates, where they don't say what made them.
     pub is_made: bool,
+    /// For each maker of rows, whether those that are written are [counted](PhysicalPlan::counted) one by one.
+    pub counted: Vec<bool>,
     /// Whether it is measured what time each operator takes.
     pub measures: bool,
 }
@@ -248,6 +250,7 @@ impl<'p> Tree<'p> {
             marks_rows: false,
             sources: shared.makers.iter().filter(|maker| !plan.operator(**maker).is_aggregate()).count() as u32,
             is_made: plan.gives_groups(segment.head),
+            counted: shared.makers.iter().map(|maker| plan.counted.contains_key(maker)).collect(),
             measures: shared.measures,
         };
         for &id in &segment.operators {

@@ -127,6 +127,7 @@ impl<'a, 'p> Pass<'a, 'p> {
             counts.busy += clock.lap();
         }
         result.letters.complete(letters);
+        result.count_marked(tree);
         result.failure = first.map(|(_, _, failure)| failure);
     }
 
@@ -506,7 +507,7 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn line(&self, origin: &Origin, position: u32) -> Option<u64> {
         match self.unit {
             Unit::Text { ticket, block, index, .. } if !origin.is_made() => {
-                Some(ticket.decoder.decoder.raw(block, index, position).line)
+                Some(ticket.decoder.decoder.line(block, index, position))
             }
             _ => None,
         }

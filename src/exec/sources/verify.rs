@@ -84,11 +84,7 @@ fn file_order(
     match state {
         State { interrupted: true, .. } => Err(Failure::interrupted()),
         State { unreadable: true, .. } => Ok(Err(Unreadable)),
-        State { blocks, .. } => {
-            let mut sequence = Sequence::default();
-            blocks.into_values().for_each(|ends| sequence.add(ends));
-            Ok(Ok(sequence.into_late()))
-        }
+        State { seen, .. } => Ok(Ok(seen.into_late())),
     }
 }
 
@@ -102,9 +98,13 @@ struct Check<'a> {
 
 struct State {
     cutter: Cutter,
+    /// The number of the next block to read.
     next: u64,
-    /// By number.
-    blocks: BTreeMap<u64, Ends>,
+    /// What the blocks came to that wait for one in front of them, by number; `None` for one without rows.
+    waiting: BTreeMap<u64, Option<Ends>>,
+    /// What all blocks in front of number `next_seen` came to.
+    seen: Sequence,
+    next_seen: u64,
     /// Whether no more is to be read: at the end, or because more would not change what is known.
     over: bool,
     unreadable: bool,
@@ -113,7 +113,27 @@ struct State {
 
 impl State {
     fn new(cutter: Cutter) -> Self {
-        Self { cutter, next: 0, blocks: BTreeMap::new(), over: false, unreadable: false, interrupted: false }
+        Self {
+            cutter,
+            next: 0,
+            waiting: BTreeMap::new(),
+            seen: Sequence::default(),
+            next_seen: 0,
+            over: false,
+            unreadable: false,
+            interrupted: false,
+        }
+    }
+
+    /// Adds what a block came to, so that only blocks behind one that is on its way are kept.
+    fn add(&mut self, number: u64, ends: Option<Ends>) {
+        // Blocks before a broken one are on their way; those behind it can't have the first such record.
+        self.over |= ends.as_ref().is_some_and(Ends::is_broken);
+        self.waiting.insert(number, ends);
+        while let Some(ends) = self.waiting.remove(&self.next_seen) {
+            self.next_seen += 1;
+            ends.into_iter().for_each(|ends| self.seen.add(ends));
+        }
     }
 
     /// Reads the next block and gives its number.
@@ -144,12 +164,7 @@ impl Check<'_> {
             }
             let Some(number) = lock(&self.state).take(&mut block) else { return };
             let ends = self.ends(&block, &mut index);
-            let mut state = lock(&self.state);
-            if let Some(ends) = ends {
-                // Blocks before this one are on their way; those behind it can't have the first such record.
-                state.over |= ends.is_broken();
-                state.blocks.insert(number, ends);
-            }
+            lock(&self.state).add(number, ends);
         }
     }
 
@@ -168,7 +183,7 @@ impl Check<'_> {
         let value = |key: &SortKey| decoded.columns[key.column].as_ref().map_or(Value::Null, |c| c.value(row));
         Place {
             row: block.first_row + row as u64,
-            line: Some(self.decoder.decoder.raw(block, index, row as u32).line),
+            line: Some(self.decoder.decoder.line(block, index, row as u32)),
             values: self.keys.iter().map(value).collect(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::written::{self, WrittenRow, WrittenRows};
+use super::written::{self, WrittenRows};
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 use crate::exec::clock::Clock;
 use crate::exec::dlq::{LetterFile, Spool};
@@ -124,7 +124,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
         self.write_letters(segment, result, u32::MAX)?;
         self.write_rows(segment, result)?;
         self.fill(segment, result)?;
-        self.count_written(segment, result)?;
+        self.note_written(segment, result)?;
         self.count(segment, result);
         Ok(())
     }
@@ -179,7 +179,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
                 let plan = self.segments[segment].tree.plan;
                 make_room(plan, fillings, arbitrator, wanted)?;
                 let mut filling = fillings.remove(&slot.operator).expect("a buffer of the stage is being filled");
-                let mut others = || make_room(plan, fillings, arbitrator, arbitrator.limit());
+                let mut others = || make_room(plan, fillings, arbitrator, arbitrator.limit()).map(|_| ());
                 let taken = filling.buffer.take(collected, &mut others);
                 fillings.insert(slot.operator, filling);
                 taken?;
@@ -192,36 +192,19 @@ impl<'a, 'p> Finisher<'a, 'p> {
     /// Lets buffers put rows on disk, so that `wanted` more bytes have room, as far as that goes.
     pub fn make_room(&mut self, wanted: u64) -> Result<(), Failure> {
         let Ends { fillings, arbitrator, .. } = &mut self.ends;
-        make_room(self.segments[0].tree.plan, fillings, arbitrator, wanted)
+        make_room(self.segments[0].tree.plan, fillings, arbitrator, wanted)?;
+        Ok(())
     }
 
-    /// Counts the rows that sinks got.
-    fn count_written(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
-        result.made.sort_unstable();
-        result.made.dedup();
-        let (origins, source) = (result.origins.take(), self.segments[segment].source);
-        let row_at = |at: usize| match (&origins, source) {
-            (Some(kept), _) => Some((kept.sources[at], kept.source_rows[at])),
-            (None, Some(source)) => Some((source.position, result.source_row + at as u64)),
-            // A head that doesn't keep them has rows that nothing else writes.
-            (None, None) => None,
-        };
-        let made = || result.made.iter().copied().map(Some);
-        let rows = || made().chain(set_positions(&result.written).map(row_at));
+    /// Notes the rows that sinks got, of those makers whose rows are counted one by one.
+    fn note_written(&mut self, segment: usize, result: &BlockResult) -> Result<(), Failure> {
         let tree = self.segments[segment].tree;
-        let mut reached = Reached::default();
-        let mut count = |row: WrittenRow| reached.add(1, row.map_or(tree.is_made, |(maker, _)| maker >= tree.sources));
-        match &mut self.ends {
-            Ends { written: None, .. } => rows().for_each(count),
-            Ends { written: Some(written), fillings, arbitrator, .. } => {
-                if written.add(rows()).is_err() {
-                    make_room(tree.plan, fillings, arbitrator, WrittenRows::MOST_GROWTH)?;
-                    written.add(rows()).map_err(|exceeded| written::does_not_fit(&exceeded))?;
-                }
-                rows().filter(|row| !written.takes(*row)).for_each(&mut count);
+        let Ends { written: Some(written), fillings, arbitrator, .. } = &mut self.ends else { return Ok(()) };
+        while let Err(exceeded) = written.add(result.counted_rows(tree)) {
+            if !make_room(tree.plan, fillings, arbitrator, exceeded.wanted)? {
+                return Err(written::does_not_fit(&exceeded));
             }
         }
-        result.reached += reached;
         Ok(())
     }
 
@@ -322,13 +305,4 @@ impl Segment<'_, '_> {
             .label(source.operator.span, "read here");
         Failure::new(diagnostic, 3)
     }
-}
-
-/// The positions of the bits that are set.
-fn set_positions(words: &[u64]) -> impl Iterator<Item = usize> {
-    let of_word = |(word, bits): (usize, &u64)| {
-        let bits = *bits;
-        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
-    };
-    words.iter().enumerate().flat_map(of_word)
 }

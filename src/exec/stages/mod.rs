@@ -2,8 +2,9 @@
 //!
 //! A worker takes the next block of a segment and carries it through the whole tree. Results go onto the board in block
 //! order; whoever puts the missing one there writes what is ready, without a lock that others need to go on. At most
-//! two blocks a worker are on their way, and as many again where merges take rows in turn. Nothing a block comes to depends on another block, but for the group of a
-//! streaming aggregate that goes on from block to block and is handed on in block order (`exec::operators::aggregate`).
+//! two blocks a worker are on their way, and as many again where merges take rows in turn. Nothing a block comes to
+//! depends on another block, but for the group of a streaming aggregate that goes on from block to block and is handed
+//! on in block order (`exec::operators::aggregate`).
 //! So output never depends on how threads meet.
 //!
 //! As a rule a stage has one segment. Where an interleaving merge takes rows in turn, the segments that bring them go

@@ -14,18 +14,12 @@ pub(crate) struct WrittenRows<'p> {
     sources: usize,
 }
 
-/// A row that a sink got: its maker and its number, if they are known.
-pub(crate) type WrittenRow = Option<(u32, u64)>;
-
 struct Bits<'p> {
     words: Segments<u64>,
     charge: Charge<'p>,
 }
 
 impl<'p> WrittenRows<'p> {
-    /// What one row more can take, in bytes, but for jumps over many rows.
-    pub const MOST_GROWTH: u64 = 1 << 18;
-
     /// None yet.
     pub fn new(plan: &PhysicalPlan, arbitrator: &'p Arbitrator) -> Self {
         let bits = |consumer: &usize| Bits { words: Segments::default(), charge: Charge::new(arbitrator, *consumer) };
@@ -34,17 +28,11 @@ impl<'p> WrittenRows<'p> {
         Self { makers: makers.iter().map(|maker| plan.counted.get(maker).map(bits)).collect(), sources }
     }
 
-    /// Whether a row is noted. Nothing else writes the others, or they have no number.
-    pub fn takes(&self, row: WrittenRow) -> bool {
-        row.is_some_and(|(maker, _)| self.makers[maker as usize].is_some())
-    }
-
-    /// Notes those of some rows that are noted. Fails if there is no room within the memory limit; the same rows can be
-    /// added again then.
-    pub fn add(&mut self, rows: impl Iterator<Item = WrittenRow>) -> Result<(), Exceeded> {
-        rows.flatten().try_for_each(|(maker, number)| match &mut self.makers[maker as usize] {
-            Some(bits) => bits.add(number),
-            None => Ok(()),
+    /// Notes some rows of counted makers, each given by its maker and its number. Fails if there is no room within the
+    /// memory limit; the same rows can be added again then.
+    pub fn add(&mut self, mut rows: impl Iterator<Item = (u32, u64)>) -> Result<(), Exceeded> {
+        rows.try_for_each(|(maker, number)| {
+            self.makers[maker as usize].as_mut().expect("only rows of counted makers are noted").add(number)
         })
     }
 

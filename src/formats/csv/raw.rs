@@ -9,13 +9,19 @@ impl Decoder {
     pub fn raw(&self, block: &Block, index: &Index, position: u32) -> RawRecord {
         let text = &block.bytes[..block.len];
         let start = index.start(position as usize);
-        let lines = if index.has_only_record_lines() { u64::from(position) } else { count_lines(&text[..start]) };
         let record = record::first_record(&text[start..], self.marks).unwrap_or_default();
         RawRecord {
             fields: record.fields.iter().map(|field| self.readable(field)).collect(),
             text: self.readable(&text[start..start + record.end]),
-            line: block.first_line + lines,
+            line: self.line(block, index, position),
         }
+    }
+
+    /// The line that a record begins in. Where records have several lines, those in front of it are counted.
+    pub fn line(&self, block: &Block, index: &Index, position: u32) -> u64 {
+        let start = index.start(position as usize);
+        block.first_line
+            + if index.has_only_record_lines() { u64::from(position) } else { count_lines(&block.bytes[..start]) }
     }
 
     fn readable(&self, bytes: &[u8]) -> String {

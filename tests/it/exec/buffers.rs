@@ -65,6 +65,27 @@ fn rows_that_are_counted_one_by_one_have_to_fit() {
     assert_eq!((report.total, report.ok, report.written), (200_000, 200_000, 400_000));
 }
 
+/// Behind millions of rows that no output gets comes one that is noted as written: bits for all of them are needed at once.
+#[test]
+fn rows_go_to_disk_where_the_bits_of_a_late_row_need_their_room() {
+    let early = (0..600).fold(String::new(), |text, n| text + &format!("{n:0500}\n"));
+    let text = format!("k\n{early}{}last\n", "-\n".repeat(4_200_000));
+    let mut lab = Lab::new(&[("in/a.csv", &text)]);
+    lab.memory_limit = Some(880 << 10);
+    let report = lab
+        .run(
+            "pipeline: { name: late }\nnodes:\n  - { type: source, name: rows, config: { type: csv, path: in/a.csv, schema: \
+             [{ name: k, type: string }] } }\n  - { type: transform, name: early, input: rows, config: { cxl: \"filter k != \
+             '-' and k != 'last'\" } }\n  - { type: transform, name: late, input: rows, config: { cxl: \"filter k == 'last'\" \
+             } }\n  - { type: sink, name: sorted, input: early, config: { type: csv, path: sorted.csv, sort_order: [k] } }\n  - \
+             { type: sink, name: last, input: late, config: { type: csv, path: last.csv } }\n",
+        )
+        .expect("the run completes");
+    assert_eq!((report.total, report.ok, report.written), (4_200_601, 601, 601));
+    assert!(report.consumers.iter().any(|consumer| consumer.spilled.raw > 0), "{:?}", report.consumers);
+    assert_eq!(lab.read("last.csv"), "k\nlast\n");
+}
+
 #[test]
 fn rows_that_do_not_fit_the_limit_stop_the_run() {
     let long = format!("k,n\n{},1\nb,2\n", "x".repeat(200_000));
