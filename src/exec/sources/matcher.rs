@@ -66,7 +66,7 @@ fn listed(name: &str, paths: &[(String, Span)], base: &Path, mode: Mode) -> Foun
 }
 
 /// What to say about a pattern that matches nothing, as a rule.
-const UNMATCHED: &str = "matches are looked for below the base directory; only files count, not folders";
+const UNMATCHED: &str = "matches are looked for below the base directory; only files count, not folders or pipes";
 
 /// Files that were found, in name order, with what is to be said about them.
 fn matched(
