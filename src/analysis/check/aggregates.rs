@@ -20,7 +20,7 @@ pub(super) const AGGREGATES: [&str; 7] = ["sum", "count", "min", "max", "avg", "
 
 /// Where people find aggregates.
 pub(super) const WHERE_AGGREGATES_BELONG: &str =
-    "aggregates belong into nodes that see whole groups: an aggregate, or a cull";
+    "aggregates belong in nodes that see whole groups: an aggregate, or a cull";
 
 impl Checker<'_> {
     /// Ends the work like [`Checker::finish`], and gives the aggregates that the expressions read.

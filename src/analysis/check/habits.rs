@@ -129,8 +129,7 @@ pub(super) fn habit(name: &str) -> Option<&'static str> {
 pub(super) fn call_habit(name: &str, args: &[String]) -> Option<String> {
     let arity = |form: &str| (0..4).take_while(|index| form.contains(&format!("{{{index}}}"))).count();
     if let Some((_, form)) = FORMS.iter().find(|(word, form)| same(word, name) && arity(form) == args.len()) {
-        let fill = |form: String, (index, arg): (usize, &String)| form.replace(&format!("{{{index}}}"), arg);
-        return Some(format!("write `{}`", args.iter().enumerate().fold((*form).to_owned(), fill)));
+        return Some(format!("write `{}`", filled(form, args)));
     }
     if let Some(help) = date_call(name, args) {
         return Some(help);
@@ -140,12 +139,29 @@ pub(super) fn call_habit(name: &str, args: &[String]) -> Option<String> {
     let method = habit(name).and_then(Function::by_name).or_else(|| method(name))?;
     Some(match rest {
         [start, ..] if method == Function::Substring => {
-            let start = start.parse::<i64>().map_or(format!("{start} - 1"), |start| (start - 1).max(0).to_string());
+            let start = match start.parse::<i64>() {
+                Ok(from_end @ ..0) => return Some(format!("write `{receiver}.right({})`", from_end.unsigned_abs())),
+                Ok(start) => (start - 1).max(0).to_string(),
+                Err(_) => format!("{start} - 1"),
+            };
             let args: Vec<&str> = [start.as_str()].into_iter().chain(rest[1..].iter().map(String::as_str)).collect();
             format!("it is a method, and counts from 0: write `{receiver}.substring({})`", args.join(", "))
         }
         rest => format!("it is a method: write `{receiver}.{}({})`", method.name(), rest.join(", ")),
     })
+}
+
+/// A form with the arguments in their places, `{0}` and on. What stands in an argument is left as it is.
+fn filled(form: &str, args: &[String]) -> String {
+    let mut text = String::new();
+    let mut rest = form;
+    while let Some((before, (digit, after))) = rest.split_once('{').and_then(|(b, a)| Some((b, a.split_once('}')?))) {
+        let argument = digit.parse::<usize>().ok().and_then(|index| args.get(index));
+        text.push_str(before);
+        text.push_str(argument.map_or(digit, String::as_str));
+        rest = after;
+    }
+    text + rest
 }
 
 /// The method of this name, but for case and `_`.
@@ -160,14 +176,18 @@ fn date_call(name: &str, args: &[String]) -> Option<String> {
     if DATE_PARTS.iter().any(|word| same(word, name)) {
         return method(&part).map(|method| format!("write `{date}.{}()`", method.name()));
     }
-    same("datetrunc", name).then(|| match part.as_str() {
-        "day" => format!("write `{date}.to_date()`"),
-        "year" => format!("`{date}.year()` is its year"),
-        _ => format!(
+    if !same("datetrunc", name) {
+        return None;
+    }
+    match part.as_str() {
+        "day" => Some(format!("write `{date}.to_date()`")),
+        "year" => Some(format!("`{date}.year()` is its year")),
+        "month" => Some(format!(
             "`{date}.add_days(1 - {date}.day())` is the first day of its month, `{date}.format_date(\"%Y-%m\")` its \
              month as a text"
-        ),
-    })
+        )),
+        _ => None,
+    }
 }
 
 /// What to write over a group in place of a call that another language knows.

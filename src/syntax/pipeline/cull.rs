@@ -13,8 +13,8 @@ const CONFIG: Keys = Keys {
     ..Keys::NONE
 };
 
-const NEGATE: &str =
-    "a rule says which groups go: write `drop_group_when: \"not (…)\"`, with the condition to stay in it";
+const NEGATE: &str = "a rule says which groups go: write `drop_group_when: \"not (…)\"`, with the condition for \
+     staying between the parentheses; a group for which it is null stays";
 const RULE: Keys = Keys {
     read: &["name", "drop_group_when"],
     required: &["name", "drop_group_when"],

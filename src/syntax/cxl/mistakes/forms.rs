@@ -111,9 +111,10 @@ fn extract(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let (open, _) = scene.bracket()?;
     let (name, part) = (&scene.tokens[open - 1], scene.before()?);
     let method = DATE_PARTS.into_iter().find(|method| part.text.eq_ignore_ascii_case(method));
+    let date = operand(scene, scene.at + 1, end_of_arguments(scene));
     let help = match method {
-        Some(method) => format!("write `{}.{method}()`", operand(scene, scene.at + 1, end_of_arguments(scene))),
-        None => "a date has `.year()`, `.month()` and `.day()`".to_owned(),
+        Some(method) if !date.is_empty() => format!("write `{date}.{method}()`"),
+        _ => "a date has `.year()`, `.month()` and `.day()`".to_owned(),
     };
     name.text
         .eq_ignore_ascii_case("extract")
