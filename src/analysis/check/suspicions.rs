@@ -188,10 +188,10 @@ impl Checker<'_> {
         let ExprKind::Column(column) = read.kind else { return };
         let Some(position) = self.input_column(column) else { return };
         let name = &self.row.schema.columns[position].name;
-        if let Some(covered) = self.covered.iter_mut().rfind(|covered| covered.name == *name) {
-            if !(covered.reads_itself && self.statement.contains(&covered.value)) {
-                covered.reads.push(read.span);
-            }
+        if let Some(covered) = self.covered.iter_mut().rfind(|covered| covered.name == *name)
+            && !(covered.reads_itself && self.statement.contains(&covered.value))
+        {
+            covered.reads.push(read.span);
         }
     }
 
@@ -241,8 +241,8 @@ impl Checker<'_> {
                 .label(emit, "seen only by the nodes below");
             let diagnostic = more.iter().fold(diagnostic, |diagnostic, read| diagnostic.label(*read, "here too"));
             self.diagnostics.push(diagnostic.help(format!(
-                "for the new value, write `let {name} = …` and `emit {name} = {name}`; for the input's, read it above the \
-                 emit"
+                "for the new value, write `let {name} = …` and `emit {name} = {name}`; for the input's, read it above \
+                 the emit"
             )));
         }
     }

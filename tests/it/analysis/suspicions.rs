@@ -118,7 +118,8 @@ fn errors_say_what_is_read() {
 fn groups_are_asked_the_same_questions() {
     let aggregate = |program: &str| {
         let node = format!(
-            "type: aggregate\n    name: t\n    input: rows\n    config:\n      group_by: [name]\n      cxl: |\n        {program}\n"
+            "type: aggregate\n    name: t\n    input: rows\n    config:\n      group_by: [name]\n      \
+             cxl: |\n        {program}\n"
         );
         let text = around("emit x = 1");
         let (head, tail) = text.split_once("type: transform").expect("a transform");

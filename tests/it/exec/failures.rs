@@ -66,7 +66,7 @@ nodes:
   - { type: sink, name: out, input: t, config: { type: csv, path: out.csv, include_header: false } }
 ";
 
-/// A type, a cell that does not fit it, and what the column holds when the help is followed. `None`: there is no advice.
+/// A type, a cell that does not fit it, and what the column holds when the help is followed; `None` where it says nothing.
 const CELLS: &[(&str, &str, Option<&str>)] = &[
     ("int", "", Some("")),
     ("date", "", Some("")),

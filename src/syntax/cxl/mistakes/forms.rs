@@ -135,19 +135,28 @@ fn alternatives(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
 }
 
 /// The place behind the arguments that are read, or the end of the statement.
-fn end_of_arguments(scene: &Scene<'_, '_>) -> usize {
-    let mut open = 0;
-    for (index, token) in scene.tokens.iter().enumerate().skip(scene.at + 1) {
+pub(super) fn end_of_arguments(scene: &Scene<'_, '_>) -> usize {
+    let end = outside_of_brackets(scene, scene.at + 1, |tok| tok.closes());
+    end.unwrap_or(scene.tokens.len())
+}
+
+/// The first comma among some tokens that stands in no bracket of theirs.
+pub(super) fn comma_between(scene: &Scene<'_, '_>, start: usize, end: usize) -> Option<usize> {
+    outside_of_brackets(scene, start, |tok| *tok == Tok::Comma).filter(|comma| *comma < end)
+}
+
+/// The first token from `start` on that is wanted and stands in no bracket that opens there.
+fn outside_of_brackets(scene: &Scene<'_, '_>, start: usize, wanted: impl Fn(&Tok<'_>) -> bool) -> Option<usize> {
+    let mut open = 0_usize;
+    scene.tokens.iter().enumerate().skip(start).find_map(|(index, token)| {
+        let found = open == 0 && wanted(&token.tok);
         if token.tok.closes() {
-            if open == 0 {
-                return index;
-            }
-            open -= 1;
+            open = open.saturating_sub(1);
         } else if token.tok.closer().is_some() {
             open += 1;
         }
-    }
-    scene.tokens.len()
+        found.then_some(index)
+    })
 }
 
 /// Some of the tokens as what a method is called on.

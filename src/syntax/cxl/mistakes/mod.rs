@@ -1,8 +1,8 @@
 //! What does not parse, in words.
 //!
 //! The grammar says which token it could not take and which ones it could have. [`explain`] turns that into one
-//! sentence: first the rules that know a common slip (`names`, `forms`, `operators`, `habits`), then the plain "expected …,
-//! found …" of `vocabulary`. `characters` is for what is not even a token.
+//! sentence: first the rules that know a common slip (`names`, `forms`, `operators`, `habits`), then the plain
+//! "expected …, found …" of `vocabulary`. `characters` is for what is not even a token.
 
 pub(super) mod characters;
 mod forms;

@@ -32,8 +32,8 @@ pub(super) const RULES: &[Rule] = &[
 const NAME_IT: &str = "name the column that the value goes to: `emit name = …`";
 
 /// What to do about a count of distinct values.
-pub(crate) const NO_COUNT_OF_DISTINCT: &str = "there is no count of distinct values yet; in a branch of its own, let an \
-     aggregate group by this value too, and count its rows in a second one behind it";
+pub(crate) const NO_COUNT_OF_DISTINCT: &str = "there is no count of distinct values yet; in a branch of its own, let \
+     an aggregate group by this value too, and count its rows in a second one behind it";
 
 /// The help for an `emit` of what goes on without it.
 const PASS_BY_THEMSELVES: &str = "columns of the input pass through by themselves";

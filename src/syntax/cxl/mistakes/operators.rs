@@ -1,5 +1,6 @@
 //! Slips around operators and punctuation.
 
+use super::forms::{comma_between, end_of_arguments};
 use super::scene::Scene;
 use super::vocabulary::{describe, whole};
 use super::{Rule, error};
@@ -42,8 +43,14 @@ fn called_if(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let word = scene.tokens.get(open.checked_sub(1)?)?;
     let called = bracket.tok == Tok::LeftParen && word.tok == Tok::If && scene.wants_operator();
     let condition = scene.text(open + 1..scene.at);
+    let (behind, end) = (scene.at + 1, end_of_arguments(scene));
+    let (value, other) = match comma_between(scene, behind, end) {
+        Some(comma) => (scene.text(behind..comma), scene.text(comma + 1..end)),
+        None => ("…".to_owned(), "…".to_owned()),
+    };
     called.then(|| {
-        error("`if` is not a function", word.span.to(found.span)).help(format!("write `if {condition} then … else …`"))
+        error("`if` is not a function", word.span.to(found.span))
+            .help(format!("write `if {condition} then {value} else {other}`"))
     })
 }
 
