@@ -202,7 +202,7 @@ impl<'a, 'p> Finisher<'a, 'p> {
         let Ends { written: Some(written), fillings, arbitrator, .. } = &mut self.ends else { return Ok(()) };
         while let Err(exceeded) = written.add(result.counted_rows(tree)) {
             if !make_room(tree.plan, fillings, arbitrator, exceeded.wanted)? {
-                return Err(written::does_not_fit(&exceeded));
+                return Err(written::does_not_fit(tree.plan, &exceeded));
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
-use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
+use crate::exec::memory::{Arbitrator, Charge, Exceeded};
 use crate::exec::operators::Reached;
 use crate::plan::physical::PhysicalPlan;
 
@@ -14,15 +14,31 @@ pub(crate) struct WrittenRows<'p> {
     sources: usize,
 }
 
+/// The rows of a maker by their numbers.
 struct Bits<'p> {
-    words: Segments<u64>,
+    pages: Vec<Page>,
     charge: Charge<'p>,
 }
+
+/// What is known of [`ROWS`] rows in a row.
+#[derive(Default)]
+enum Page {
+    #[default]
+    None,
+    Some(Box<[u64; WORDS]>),
+    /// As a rule every row is written in the end.
+    All,
+}
+
+const WORDS: usize = 64;
+const ROWS: u64 = 64 * WORDS as u64;
+/// Fewest pages that there is room for.
+const FEWEST: usize = 4;
 
 impl<'p> WrittenRows<'p> {
     /// None yet.
     pub fn new(plan: &PhysicalPlan, arbitrator: &'p Arbitrator) -> Self {
-        let bits = |consumer: &usize| Bits { words: Segments::default(), charge: Charge::new(arbitrator, *consumer) };
+        let bits = |consumer: &usize| Bits { pages: Vec::new(), charge: Charge::new(arbitrator, *consumer) };
         let makers = plan.makers();
         let sources = makers.iter().filter(|maker| !plan.operator(**maker).is_aggregate()).count();
         Self { makers: makers.iter().map(|maker| plan.counted.get(maker).map(bits)).collect(), sources }
@@ -50,32 +66,57 @@ impl<'p> WrittenRows<'p> {
 
 impl Bits<'_> {
     fn add(&mut self, number: u64) -> Result<(), Exceeded> {
-        let word = (number / 64) as usize;
-        if self.words.len() <= word {
-            self.grow(word + 1)?;
+        let page = (number / ROWS) as usize;
+        self.reach(page + 1)?;
+        if let Page::None = self.pages[page] {
+            self.charge.take(size_of::<[u64; WORDS]>() as u64)?;
+            self.pages[page] = Page::Some(Box::new([0; WORDS]));
         }
-        *self.words.get_mut(word as u32) |= 1 << (number % 64);
+        let Page::Some(words) = &mut self.pages[page] else { return Ok(()) };
+        let word = &mut words[(number % ROWS / 64) as usize];
+        *word |= 1 << (number % 64);
+        if *word == u64::MAX && words.iter().all(|word| *word == u64::MAX) {
+            self.pages[page] = Page::All;
+            self.charge.give_back(size_of::<[u64; WORDS]>() as u64);
+        }
         Ok(())
     }
 
-    fn grow(&mut self, count: usize) -> Result<(), Exceeded> {
-        let bound = self.words.bound(count);
-        self.charge.take(bound - self.charge.held())?;
-        self.words.grow(count);
-        self.charge.give_back(bound - self.words.bytes());
+    /// Sees to it that there are so many pages.
+    fn reach(&mut self, count: usize) -> Result<(), Exceeded> {
+        let before = self.pages.capacity();
+        if count > before {
+            let wanted = count.max(2 * before).max(FEWEST);
+            let bytes = |pages: usize| (pages * size_of::<Page>()) as u64;
+            self.charge.take(bytes(wanted))?;
+            self.pages.reserve_exact(wanted - self.pages.len());
+            self.charge.give_back(bytes(before));
+        }
+        if count > self.pages.len() {
+            self.pages.resize_with(count, Page::default);
+        }
         Ok(())
     }
 
     fn count(&self) -> u64 {
-        self.words.range(0..self.words.len() as u32).map(|word| u64::from(word.count_ones())).sum()
+        let of_page = |page: &Page| match page {
+            Page::None => 0,
+            Page::Some(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
+            Page::All => ROWS,
+        };
+        self.pages.iter().map(of_page).sum()
     }
 }
 
 /// E310 for bits that don't fit, even where all that can go to disk did.
-pub(super) fn does_not_fit(exceeded: &Exceeded) -> Failure {
+pub(super) fn does_not_fit(plan: &PhysicalPlan, exceeded: &Exceeded) -> Failure {
     let Exceeded { used, limit, .. } = exceeded;
     let message =
         format!("written_rows: arena exceeded budget ({used}/{limit}) [one bit for each row that is written]");
     let diagnostic = exceeded.facts("the bits").fold(Diagnostic::error(Code::E310, message), Diagnostic::note);
+    let makers = plan.counted.keys().map(|maker| plan.operator(*maker).span);
+    let diagnostic = makers.fold(diagnostic, |diagnostic, span| {
+        diagnostic.label(span, "its rows reach outputs by several ways; each counts once in the summary")
+    });
     Failure::new(diagnostic.help("raise `memory.limit` (or run with `--memory-limit`)"), 1)
 }
