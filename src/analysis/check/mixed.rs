@@ -22,7 +22,8 @@ pub(in crate::analysis) struct Branch {
 pub(in crate::analysis) type Mixes = HashMap<Span, Vec<Branch>>;
 
 impl Checker<'_> {
-    /// The branches that a value comes from, if its type is known only at run time; none where it was declared so.
+    /// The branches that a value comes from, the first of each kind, if its type is known only at run time; none where
+    /// it was declared so.
     pub(super) fn branches(&self, value: &Expr) -> Vec<Branch> {
         let mut branches = Vec::new();
         let mut open = vec![value];
@@ -32,13 +33,13 @@ impl Checker<'_> {
                 _ => value,
             };
             if inner.ty.kind != Kind::Any {
-                branches.push(Branch { ty: inner.ty.clone(), span: inner.span });
+                add(&mut branches, &Branch { ty: inner.ty.clone(), span: inner.span });
                 continue;
             }
             match &inner.kind {
-                ExprKind::Let(slot) => branches.extend(self.let_branches.get(*slot).into_iter().flatten().cloned()),
-                ExprKind::Emit(slot) => branches.extend(self.emit_branches.get(*slot).into_iter().flatten().cloned()),
-                ExprKind::Column(column) => branches.extend(self.column_branches(*column)),
+                ExprKind::Let(slot) => add_all(&mut branches, self.let_branches.get(*slot)),
+                ExprKind::Emit(slot) => add_all(&mut branches, self.emit_branches.get(*slot)),
+                ExprKind::Column(column) => add_all(&mut branches, Some(&self.column_branches(*column))),
                 _ => open.extend(results(inner)),
             }
         }
@@ -52,6 +53,18 @@ impl Checker<'_> {
         };
         column.map(|column| column_branches(self.mixes, &self.row.schema, column)).unwrap_or_default()
     }
+}
+
+/// Adds a branch if there is none of its kind. Without this the branches of a value would double with each `if` that
+/// reads another twice.
+fn add(branches: &mut Vec<Branch>, branch: &Branch) {
+    if !branches.iter().any(|other| article(&other.ty) == article(&branch.ty)) {
+        branches.push(branch.clone());
+    }
+}
+
+fn add_all(branches: &mut Vec<Branch>, more: Option<&Vec<Branch>>) {
+    more.into_iter().flatten().for_each(|branch| add(branches, branch));
 }
 
 /// What an expression gives one of, last first.
