@@ -7,13 +7,18 @@ use super::fields::Reader;
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::yaml::{Entry, Node, ScalarStyle, Value};
 
-/// Reports (E000) the torn values of a tree. They become errors, and the keys made of their parts go.
+/// Reports (E000) the torn values of a tree. They become errors, and the keys made of their parts go. What stands under
+/// `_notes` is anything.
 pub(super) fn mend(reader: &mut Reader<'_>, node: &mut Node) {
     match &mut node.value {
         Value::Sequence(items) => items.iter_mut().for_each(|item| mend(reader, item)),
         Value::Mapping(entries) => {
             let mut index = 0;
             while index < entries.len() {
+                if entries[index].key.text == "_notes" {
+                    index += 1;
+                    continue;
+                }
                 if let Some(parts) = parts(reader, &entries[index..]) {
                     let last = &entries[index + parts].key;
                     let span = entries[index].value.span.to(last.span);
