@@ -8,6 +8,7 @@
 //!
 //! Analysis and the passes walk different trees; each says of its nodes which [`Step`] they are.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::hir::{
@@ -66,18 +67,21 @@ impl Step<'_> {
             Step::Anew => Arrangement::default(),
             Step::Sorts(keys) => Arrangement::sorted(keys),
             Step::Keeps => above.clone(),
-            Step::Transforms(transform) => above.moved(|column| positions(transform, column)),
+            Step::Transforms(transform) => {
+                let origins = origins(transform);
+                above.moved(|column| positions(&origins, column))
+            }
             Step::Merges(merge) => match merge.columns.as_slice() {
-                [only] => above.moved(|column| (0..only.len()).filter(|at| only[*at] == Some(column)).collect()),
+                [only] => above.moved(|column| positions(only, column)),
                 _ => Arrangement::default(),
             },
             Step::Culls(cull) => culled(above, cull),
             // A group's row stands where the first of its rows stood, so it is the same for every strategy.
             Step::Aggregates(aggregation) => {
                 let key = |column: &usize| *column < aggregation.key;
-                let grouped =
-                    above.moved(|column| positions(&aggregation.rows, column).into_iter().filter(key).collect());
-                grouped.moved(|column| positions(&aggregation.results, column))
+                let (rows, results) = (origins(&aggregation.rows), origins(&aggregation.results));
+                let grouped = above.moved(|column| positions(&rows, column).into_iter().filter(key).collect());
+                grouped.moved(|column| positions(&results, column))
             }
             Step::Reshapes(reshape, input) => reshaped(above, reshape, input),
         }
@@ -236,33 +240,36 @@ pub fn group_by(aggregation: &Aggregation) -> Vec<usize> {
     // A hidden key column holds what the column of `group_by` held at the source, and an order ends where that column
     // is written. So the one decides the other.
     let visible = aggregation.grouped.columns[..aggregation.key].iter().filter(|column| !column.hidden).count();
-    let origins = (0..visible).filter_map(|column| origin(&aggregation.rows, column));
-    origins.collect()
+    origins(&aggregation.rows).into_iter().take(visible).flatten().collect()
 }
 
-/// The input column that an output column of a transform holds unchanged; `None` if it is computed.
-pub fn origin(transform: &Transform, output: usize) -> Option<usize> {
-    match transform.output[output] {
-        OutputColumn::Input(column) => Some(column),
-        OutputColumn::Emit(slot) => read_alone(transform, &ExprKind::Emit(slot)),
+/// For each output column of a transform, the input column that it holds unchanged, directly or by way of lets and
+/// emits; `None` if it is computed.
+pub fn origins(transform: &Transform) -> Vec<Option<usize>> {
+    let (mut lets, mut emits) = (HashMap::new(), HashMap::new());
+    for statement in &transform.statements {
+        let (Statement::Let { value, .. } | Statement::Emit { value, .. }) = statement else { continue };
+        let origin = match &value.kind {
+            ExprKind::Column(column) => Some(*column),
+            ExprKind::Let(slot) => lets.get(slot).copied(),
+            ExprKind::Emit(slot) => emits.get(slot).copied(),
+            _ => None,
+        };
+        let Some(origin) = origin else { continue };
+        match statement {
+            Statement::Let { slot, .. } => lets.insert(*slot, origin),
+            Statement::Emit { slot, .. } => emits.insert(*slot, origin),
+            _ => None,
+        };
     }
+    let of_output = |output: &OutputColumn| match output {
+        OutputColumn::Input(column) => Some(*column),
+        OutputColumn::Emit(slot) => emits.get(slot).copied(),
+    };
+    transform.output.iter().map(of_output).collect()
 }
 
-/// The input column that an expression is, directly or by way of lets and emits.
-fn read_alone(transform: &Transform, expr: &ExprKind) -> Option<usize> {
-    let value = transform.statements.iter().find_map(|statement| match (statement, expr) {
-        (Statement::Let { slot, value }, ExprKind::Let(wanted)) if slot == wanted => Some(value),
-        (Statement::Emit { slot, value }, ExprKind::Emit(wanted)) if slot == wanted => Some(value),
-        _ => None,
-    });
-    match (expr, value) {
-        (ExprKind::Column(column), _) => Some(*column),
-        (_, Some(value)) => read_alone(transform, &value.kind),
-        _ => None,
-    }
-}
-
-/// The output columns of a transform that hold an input column unchanged.
-fn positions(transform: &Transform, column: usize) -> Vec<usize> {
-    (0..transform.output.len()).filter(|output| origin(transform, *output) == Some(column)).collect()
+/// The output columns that hold an input column unchanged, told by the origins of all.
+fn positions(origins: &[Option<usize>], column: usize) -> Vec<usize> {
+    (0..origins.len()).filter(|output| origins[*output] == Some(column)).collect()
 }

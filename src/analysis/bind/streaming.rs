@@ -66,11 +66,11 @@ fn cause(pipeline: &Pipeline, port: &PortRef, columns: &[usize]) -> Cause {
     let above = |columns: &[usize]| cause(pipeline, &node.inputs[0], columns);
     match &node.kind {
         NodeKind::Source(source) => source_cause(node, source, columns),
-        NodeKind::Transform(transform) => match origins(columns, |column| orders::origin(transform, column)) {
+        NodeKind::Transform(transform) => match origins(columns, &orders::origins(transform)) {
             Ok(columns) => above(&columns),
             Err(written) => written_here(&schema.columns[written]),
         },
-        NodeKind::Aggregate(aggregation) => match origins(columns, |column| key_column(aggregation, column)) {
+        NodeKind::Aggregate(aggregation) => match origins(columns, &key_columns(aggregation)) {
             Ok(columns) => above(&columns),
             Err(written) => written_here(&schema.columns[written]),
         },
@@ -97,14 +97,15 @@ fn moved_here(node: &Node, within: bool) -> Cause {
 }
 
 /// The columns of the input that these are; the first that is none of them.
-fn origins(columns: &[usize], origin: impl Fn(usize) -> Option<usize>) -> Result<Vec<usize>, usize> {
-    columns.iter().map(|column| origin(*column).ok_or(*column)).collect()
+fn origins(columns: &[usize], origins: &[Option<usize>]) -> Result<Vec<usize>, usize> {
+    columns.iter().map(|column| origins[*column].ok_or(*column)).collect()
 }
 
-/// The column of an aggregate's input that a column of its output holds for a group.
-fn key_column(aggregation: &Aggregation, output: usize) -> Option<usize> {
-    let key = orders::origin(&aggregation.results, output).filter(|column| *column < aggregation.key)?;
-    orders::origin(&aggregation.rows, key)
+/// For each column of an aggregate's output, the column of its input that it holds for a group.
+fn key_columns(aggregation: &Aggregation) -> Vec<Option<usize>> {
+    let grouped = orders::origins(&aggregation.rows);
+    let key = |column: Option<usize>| column.filter(|column| *column < aggregation.key).and_then(|key| grouped[key]);
+    orders::origins(&aggregation.results).into_iter().map(key).collect()
 }
 
 /// The columns in an order that would let rows with equal values of them stand together behind the step, too, which
@@ -137,6 +138,10 @@ fn reshape_cause(pipeline: &Pipeline, node: &Node, reshape: &Reshape, columns: &
     let input = orders::input_schema(pipeline, &node.inputs[0]);
     let own = &reshape.partition_by;
     let within = own.iter().all(|own| columns.contains(own));
+    // The input may have no stamps yet, so nothing above can be asked for them.
+    if let Some(stamp) = columns.iter().find(|column| reshape.stamps.contains(column)) {
+        return written_at(node.span, &node.ports[0].schema.columns[*stamp].name);
+    }
     if let Some(folded) = orders::folded(reshape, input).filter(|_| within) {
         return folded_here(node, &input.columns[folded]);
     }

@@ -482,3 +482,20 @@ fn groups_of_a_reshape_that_hold_several_values_are_no_groups() {
         assert!(with(ty, &cull("partition_by: [region]")), "{ty}");
     }
 }
+
+#[test]
+fn a_stamp_that_a_reshape_adds_has_no_order() {
+    let shaped = mutating("partition_by: [region]", "note: \"'new'\"").replace("name: last", "name: shaped");
+    let nodes = format!("{shaped}\n{}", transform("shaped", "emit stamp = $meta.mutated_by"));
+    assert!(!streams(ORDER, &nodes, "[region, stamp]"));
+    assert!(streams(ORDER, &nodes, "[region]"));
+}
+
+#[test]
+fn lets_that_read_each_other_twice_have_each_branch_once() {
+    let mut program = vec!["let a0 = if qty > 1 then qty else note".to_owned()];
+    program.extend((1..64).map(|at| format!("let a{at} = if qty > {at} then a{} else a{}", at - 1, at - 1)));
+    program.push("emit mixed = a63".to_owned());
+    let refused = found(&ordered("", &transform("rows", &program.join("\\n")), "[region]"));
+    assert!(refused.iter().all(|finding| !finding.starts_with('E')), "{refused:#?}");
+}
