@@ -54,7 +54,7 @@ impl Reader {
 
 /// The pipeline: the rows as they come go to `rows.csv`, groups of the claim's first field to `groups.csv`.
 fn pipeline(files: usize, claim: usize, reader: Reader) -> String {
-    let first = if claim % 2 == 0 { "k" } else { "n" };
+    let first = if claim.is_multiple_of(2) { "k" } else { "n" };
     let key = if reader == Keyed { format!(", correlation_key: {first}") } else { String::new() };
     let paths: Vec<String> = (0..files).map(|file| format!("{file}.csv")).collect();
     let mut text = format!(
@@ -96,7 +96,7 @@ fn table(rows: &[Row]) -> String {
 
 /// The groups of rows by the claim's first field, in the order of their first rows.
 fn groups(rows: &[Row], claim: usize, reader: Reader) -> String {
-    let value = |(k, n, _): &Row| if claim % 2 == 0 { k.clone() } else { shown(*n) };
+    let value = |(k, n, _): &Row| if claim.is_multiple_of(2) { k.clone() } else { shown(*n) };
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for row in rows.iter().filter(|row| reader != Renamed || row.2 != (0, 1)) {
         let id = format!("{}.{}", row.2.0, row.2.1);
@@ -120,7 +120,10 @@ fn exceeds(failure: &Failure) -> bool {
     failure.diagnostic.as_ref().is_some_and(|diagnostic| diagnostic.code == Code::E310)
 }
 
-fn files() -> impl Strategy<Value = Vec<(Vec<(String, Option<i64>)>, bool)>> {
+/// The rows of a file, and whether they are put in order.
+type Rows = (Vec<(String, Option<i64>)>, bool);
+
+fn files() -> impl Strategy<Value = Vec<Rows>> {
     let k = prop_oneof![1 => Just(String::new()), 4 => "[ab]", 1 => "a name with more than sixteen bytes [ab]"];
     let row = (k, prop::option::of(-2..3i64));
     prop::collection::vec((prop::collection::vec(row, 0..25), any::<bool>()), 1..4)
