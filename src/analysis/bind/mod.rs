@@ -130,10 +130,16 @@ impl<'a> Binder<'a> {
         wiring.inputs(index).iter().map(row).collect()
     }
 
-    /// For each input of a node, a source above it that drops or refuses undeclared fields, if there is one.
+    /// For each input of a node, a source above it that drops or refuses undeclared fields, if there is one. Behind an
+    /// aggregate, or a transform that passes on only what it emits, rows would have none anyway.
     fn dropping_sources(&self, index: usize, wiring: &Wiring) -> Vec<Option<&'a ast::Node>> {
         let dropping = |port: &Option<hir::PortRef>| {
-            let above = wiring.above(port.as_ref()?.node.0 as usize).into_iter();
+            let ends = |node: usize| match &self.pipeline.nodes[node].kind {
+                ast::NodeKind::Aggregate(_) => true,
+                ast::NodeKind::Transform(transform) => !transform.include_unmapped,
+                _ => false,
+            };
+            let above = wiring.above_until(port.as_ref()?.node.0 as usize, ends).into_iter();
             above.map(|node| &self.pipeline.nodes[node]).find(|node| match &node.kind {
                 ast::NodeKind::Source(source) => source.on_unmapped != ast::OnUnmapped::AutoWiden,
                 _ => false,

@@ -24,10 +24,13 @@ impl Wiring {
         &self.inputs[node]
     }
 
-    /// The node and all whose rows reach it, in file order.
-    pub fn above(&self, node: usize) -> BTreeSet<usize> {
+    /// The node and all whose rows reach it, but nothing above a node for which `ends` holds, in file order.
+    pub fn above_until(&self, node: usize, ends: impl Fn(usize) -> bool) -> BTreeSet<usize> {
         let (mut found, mut waiting) = (BTreeSet::from([node]), vec![node]);
         while let Some(node) = waiting.pop() {
+            if ends(node) {
+                continue;
+            }
             let read = self.inputs[node].iter().flatten().map(|port| port.node.0 as usize);
             waiting.extend(read.filter(|read| found.insert(*read)));
         }

@@ -499,3 +499,20 @@ fn lets_that_read_each_other_twice_have_each_branch_once() {
     let refused = found(&ordered("", &transform("rows", &program.join("\\n")), "[region]"));
     assert!(refused.iter().all(|finding| !finding.starts_with('E')), "{refused:#?}");
 }
+
+#[test]
+fn rows_of_an_aggregate_lose_no_undeclared_fields_in_a_merge() {
+    let text = |node: &str| {
+        format!(
+            "pipeline: {{ name: p }}\n_notes: {{ todo: check (a, b), by: me }}\nnodes:\n  - {{ type: source, name: may, config: {{ type: csv, path: m.csv, on_unmapped: {{ mode: drop }}, schema: [{{ name: id, type: int }}] }} }}\n  - {{ type: source, name: june, config: {{ type: csv, path: j.csv, schema: [{{ name: id, type: int }}] }} }}\n  - {{ name: last, input: may, {node} }}\n  - {{ type: merge, name: all, inputs: [last, june] }}\n  - {{ type: sink, name: out, input: all, config: {{ type: csv, path: o.csv }} }}\n"
+        )
+    };
+    for fine in [
+        "type: aggregate, config: { group_by: [id], cxl: \"\" }",
+        "type: transform, config: { include_unmapped: false, cxl: \"emit id = id\" }",
+    ] {
+        assert!(!found(&text(fine)).iter().any(|finding| finding.starts_with('E')), "{:#?}", found(&text(fine)));
+    }
+    let keeps = found(&text("type: transform, config: { cxl: \"emit id = id + 1\" }"));
+    assert!(keeps.iter().any(|finding| finding.starts_with("E380")), "{keeps:#?}");
+}
