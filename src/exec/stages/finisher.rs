@@ -189,11 +189,11 @@ impl<'a, 'p> Finisher<'a, 'p> {
         Ok(())
     }
 
-    /// Lets buffers put rows on disk, so that `wanted` more bytes have room, as far as that goes.
-    pub fn make_room(&mut self, wanted: u64) -> Result<(), Failure> {
+    /// Lets buffers put rows on disk, so that `wanted` more bytes have room, as far as that goes. Tells whether asking for
+    /// them again is of use.
+    pub fn make_room(&mut self, wanted: u64) -> Result<bool, Failure> {
         let Ends { fillings, arbitrator, .. } = &mut self.ends;
-        make_room(self.segments[0].tree.plan, fillings, arbitrator, wanted)?;
-        Ok(())
+        make_room(self.segments[0].tree.plan, fillings, arbitrator, wanted)
     }
 
     /// Notes the rows that sinks got, of those makers whose rows are counted one by one.

@@ -17,6 +17,7 @@ mod layout;
 mod parts;
 mod stream;
 mod stretch;
+mod unmade;
 
 pub(crate) use finish::{Finish, FinishedGroups, GroupsOf};
 pub(crate) use held::Held;

@@ -29,6 +29,7 @@ use super::finish::{Finish, GroupsOf};
 use super::held::NoRoom;
 use super::layout::GroupLayout;
 use super::stretch::Stretch;
+use super::unmade::{Unmade, UnmadeGroup};
 
 /// An aggregate that streams. Shared by all workers.
 pub(crate) struct Stream<'p> {
@@ -39,6 +40,7 @@ pub(crate) struct Stream<'p> {
     layout: Arc<GroupLayout>,
     finish: Finish<'p>,
     relay: Relay<Handed<'p>>,
+    unmade: Arc<Unmade>,
     /// Without a key, what goes on from segment to segment.
     whole: Option<Arc<Whole<'p>>>,
 }
@@ -60,8 +62,9 @@ impl Whole<'_> {
     }
 }
 
-/// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes.
-pub(crate) type MakeRoom<'a> = &'a dyn Fn(u64) -> Result<(), Failure>;
+/// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes. Tells whether asking for them
+/// again is of use.
+pub(crate) type MakeRoom<'a> = &'a dyn Fn(u64) -> Result<bool, Failure>;
 
 /// What a block hands on.
 struct Handed<'p> {
@@ -88,6 +91,8 @@ pub(crate) struct Ended<'p> {
     pub origins: Arc<KeptOrigins>,
     /// Covers a group that was open; what only one block made is a part of the working set.
     _charge: Option<Charge<'p>>,
+    /// Such a group. Goes behind the charge: who waits for it wants that.
+    _unmade: Option<UnmadeGroup>,
 }
 
 impl<'p> Stream<'p> {
@@ -110,6 +115,7 @@ impl<'p> Stream<'p> {
             layout,
             finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
             relay: Relay::new(Handed { open: None, ended: 0 }),
+            unmade: Arc::default(),
             whole,
         }
     }
@@ -149,14 +155,12 @@ impl<'p> Stream<'p> {
             Some(own) => Some(self.open_last(own, make_room)?),
             None => ahead.take(),
         };
-        let mut endings = Endings { finish: &self.finish, ended, list: Vec::new() };
-        let behind = ended + Endings::count(ahead.as_ref(), own.as_ref(), first);
+        let mut endings = Endings { finish: &self.finish, unmade: &self.unmade, ended, list: Vec::new() };
+        endings.add(ahead, own, first);
         let Some(end) = end else {
-            self.relay.hand_on(block, Handed { open: last, ended: behind });
-            endings.add(ahead, own, first);
+            self.relay.hand_on(block, Handed { open: last, ended: endings.ended });
             return Ok(endings.list);
         };
-        endings.add(ahead, own, first);
         let last = match &self.whole {
             Some(whole) => self.go_on(whole, last, make_room)?,
             None => last,
@@ -246,12 +250,15 @@ impl<'p> Stream<'p> {
         make_room: MakeRoom<'_>,
         (key, aggregate): (&[u8], Option<usize>),
     ) -> Result<(), Failure> {
-        if charge.take(bytes).is_ok() {
-            return Ok(());
+        loop {
+            let made = self.unmade.made();
+            let Err(exceeded) = charge.take(bytes) else { return Ok(()) };
+            // Others may take the room that was made: it is made again, as long as there is something that can go.
+            if !make_room(bytes)? && !self.unmade.wait(made) {
+                let no_room = NoRoom { exceeded, aggregate };
+                return Err(does_not_fit(self.spec, self.operator, key, &no_room));
+            }
         }
-        make_room(bytes)?;
-        let taken = charge.take(bytes).map_err(|exceeded| NoRoom { exceeded, aggregate });
-        taken.map_err(|no_room| does_not_fit(self.spec, self.operator, key, &no_room))
     }
 
     /// Lets the blocks behind a block go on, whatever became of it.
@@ -263,18 +270,13 @@ impl<'p> Stream<'p> {
 /// Collects groups that have ended.
 struct Endings<'a, 'p> {
     finish: &'a Finish<'p>,
-    /// How many ended before.
+    unmade: &'a Arc<Unmade>,
+    /// How many have ended.
     ended: u64,
     list: Vec<Ended<'p>>,
 }
 
 impl<'p> Endings<'_, 'p> {
-    /// How many groups [`Self::add`] finds to have ended.
-    fn count(ahead: Option<&Open<'_>>, own: Option<&Stretch>, first: u32) -> u64 {
-        let own = own.map_or(0, |own| own.len() as u64 - 1 - u64::from(first));
-        u64::from(ahead.is_some()) + own
-    }
-
     /// Adds the group that was open in front of a block, if it ends there, then those of the block from `first` on, but
     /// for the last one.
     fn add(&mut self, ahead: Option<Open<'p>>, own: Option<Stretch>, first: u32) {
@@ -296,6 +298,7 @@ impl<'p> Endings<'_, 'p> {
         let of = GroupsOf::Stretch(&groups, range.start);
         let origins = KeptOrigins { ends, ..self.finish.origins(of, self.ended, count) };
         self.ended += count as u64;
-        self.list.push(Ended { groups, range, origins: Arc::new(origins), _charge: charge });
+        let unmade = charge.as_ref().map(|_| self.unmade.begin());
+        self.list.push(Ended { groups, range, origins: Arc::new(origins), _charge: charge, _unmade: unmade });
     }
 }
