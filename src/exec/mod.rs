@@ -125,7 +125,7 @@ pub struct Report {
     pub elapsed: Duration,
     /// Peak of the reserved memory, in bytes.
     pub peak_reserved: u64,
-    /// One for each memory consumer, in plan order; dead letters that waited for their order, if there were any, last.
+    /// One for each memory consumer, in plan order.
     pub consumers: Vec<ConsumerReport>,
 }
 
@@ -163,7 +163,8 @@ pub struct NodeReport {
     pub bytes: u64,
     /// The time that workers spent in it, all together, with [`Options::measure`].
     pub busy: Duration,
-    /// The most that it had reserved at once, in bytes; of several consumers, the most of each.
+    /// The most that it had reserved at once, in bytes; of several consumers, the most of each, but no more than the
+    /// run had in all.
     pub peak_reserved: u64,
     /// What it put on disk.
     pub spilled: spill::Volume,

@@ -22,7 +22,7 @@ use super::{ConsumerReport, Failure, Mode, NamedRow, NodeReport, Observer, Optio
 use crate::analysis::hir::{Backpressure, Rate, Settings};
 use crate::diagnostics::{Code, Diagnostic, Severity, Span};
 use crate::plan::explain::layout::size;
-use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
+use crate::plan::physical::{MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Segment, Stage};
 
 /// What a plan finds around it.
 pub(super) struct Surroundings<'p> {
@@ -74,8 +74,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
         return Err(Failure::new(error, 1));
     }
     let id = Uuid::now_v7();
-    // Dead letters that wait are the last consumer.
-    let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone()).chain([Spool::CONSUMER.to_string()]);
+    let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone());
     let arbitrator = Arbitrator::new(plan.settings.memory_limit, consumers());
     let folder = super::spill_root(options);
     let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults, observer)
@@ -89,7 +88,8 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let sources = sources::open_all(sources, &mut names, options.block_size)?;
     let constants = Arc::new(constants(plan, options, &id, &sources));
     let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
-    let spool = Spool::new(Room { arbitrator: &arbitrator, disk: &disk, consumer: plan.consumers.len() });
+    let room = |consumer| Room { arbitrator: &arbitrator, disk: &disk, consumer };
+    let spool = plan.dead_letters.consumer.map(|consumer| Spool::new(room(consumer)));
     let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk))?;
     let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
     let mut run = Run {
@@ -107,7 +107,7 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
         let failure = run.say_where(failure);
         return Err(run.keep_letters(failure));
     }
-    run.spool.empty(&mut run.outputs.letters)?;
+    run.empty_spool()?;
     if observer.interrupted() {
         return Err(Failure::interrupted());
     }
@@ -177,7 +177,8 @@ struct Run<'p> {
     /// What the files of each source bind to, until its stage runs.
     files: Vec<Vec<BoundFile>>,
     outputs: Outputs,
-    spool: Spool<'p>,
+    /// The dead letters that wait, if some have to.
+    spool: Option<Spool<'p>>,
     shared: Shared<'p>,
     done: Done<'p>,
 }
@@ -205,9 +206,9 @@ impl<'p> Run<'p> {
             self.outputs.sink(*id).write(&columns.header)?;
         }
         let stages = self.verify_orders()?;
-        let in_order = is_in_order(self.plan, &stages);
+        let in_order = self.plan.gives_letters_in_order(&stages);
         stages.iter().try_for_each(|stage| {
-            self.spool.begin_stage();
+            self.spool.iter_mut().for_each(Spool::begin_stage);
             self.stage(stage, in_order)
         })
     }
@@ -256,7 +257,7 @@ impl<'p> Run<'p> {
             segments.push(stages::Segment { tree: &trees[number], head, files, behind: &segment.behind });
         }
         let Outputs { sinks, letters } = &mut self.outputs;
-        let spool = (!in_order).then_some(&mut self.spool);
+        let spool = self.spool.as_mut().filter(|_| !in_order);
         let ends = Ends {
             outputs: sinks.iter_mut().map(|(id, output)| (*id, output)).collect(),
             letters: LetterBox { files: letters, spool },
@@ -290,6 +291,11 @@ impl<'p> Run<'p> {
             full
         };
         heads.into_iter().map(|head| head.map(&mut sealed).transpose()).collect()
+    }
+
+    /// Writes the dead letters that wait.
+    fn empty_spool(&mut self) -> Result<(), Failure> {
+        self.spool.iter_mut().try_for_each(|spool| spool.empty(&mut self.outputs.letters))
     }
 
     /// Compares the dead letters of the whole run with the ceilings: single sources first (E316), then all (E315).
@@ -341,7 +347,7 @@ impl<'p> Run<'p> {
             return Failure { diagnostic: Some(diagnostic), ..failure };
         }
         // If not all of them can be had, those that are there are better than none.
-        let _ = self.spool.empty(&mut self.outputs.letters);
+        let _ = self.empty_spool();
         let letters = self.outputs.letters.iter_mut();
         let mut written: Vec<_> = letters.filter(|file| file.rows > 0).map(|file| &mut file.output).collect();
         let kept = publish::keep_as_failed(&mut written);
@@ -362,8 +368,9 @@ impl<'p> Run<'p> {
         let mut nodes: Vec<NodeReport> =
             plan.operators().map(|(id, operator)| node_report(operator, counts(id))).collect();
         for (consumer, report) in plan.consumers.iter().zip(&consumers) {
-            let node = &mut nodes[consumer.operator.0 as usize];
-            node.peak_reserved += report.peak_reserved;
+            let Some(id) = consumer.operator else { continue };
+            let node = &mut nodes[id.0 as usize];
+            node.peak_reserved = (node.peak_reserved + report.peak_reserved).min(shared.arbitrator.peak());
             node.spilled.raw += report.spilled.raw;
             node.spilled.stored += report.spilled.stored;
         }
@@ -436,27 +443,14 @@ fn head<'a, 'p>(
     }
 }
 
-/// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its source,
-/// sources come in plan order, and no aggregate makes rows, which stand behind all others.
-fn is_in_order(plan: &PhysicalPlan, stages: &[Stage]) -> bool {
-    if plan.operators().any(|(_, operator)| matches!(operator.kind, OperatorKind::Aggregate(_))) {
-        return false;
-    }
-    let is_source = |id: OperatorId| matches!(plan.operator(id).kind, OperatorKind::Source(_));
-    let alone = |stage: &Stage| stage.segments.len() == 1 && stage.heads().all(is_source);
-    stages.iter().all(alone) && stages.is_sorted_by_key(|stage| stage.segments[0].head)
-}
-
-/// What each memory consumer came to; waiting dead letters only if there were some.
+/// What each memory consumer came to.
 fn consumers(plan: &PhysicalPlan, arbitrator: &Arbitrator, disk: &Disk) -> Vec<ConsumerReport> {
-    let letters = Some(Spool::CONSUMER).filter(|_| arbitrator.peak_of(plan.consumers.len()) > 0);
-    let names = plan.consumers.iter().map(|consumer| consumer.name.as_str()).chain(letters);
-    let report = |(position, name): (usize, &str)| ConsumerReport {
-        name: name.to_string(),
+    let report = |(position, consumer): (usize, &MemoryConsumer)| ConsumerReport {
+        name: consumer.name.clone(),
         peak_reserved: arbitrator.peak_of(position),
         spilled: disk.volume(position),
     };
-    names.enumerate().map(report).collect()
+    plan.consumers.iter().enumerate().map(report).collect()
 }
 
 fn published(output: &Output, rows: u64, dead_letters: bool) -> PublishedFile {

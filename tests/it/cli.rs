@@ -319,7 +319,14 @@ fn run_and_plan() {
         peak_reserved: 4 << 20,
         consumers: Vec::new(),
     };
-    let estimate = |rows, at_most, peak, spilled| Estimate { rows, at_most, peak, spilled };
+    let estimate = |rows, at_most, peak, spilled| Estimate {
+        rows,
+        at_most,
+        peak,
+        peak_at_most: at_most,
+        spilled,
+        spilled_at_most: at_most,
+    };
     let known = [
         estimate(Some(70_000), false, Some(0), Some(0)),
         estimate(Some(70_000), true, Some(6_000_000), Some(6_000_000)),

@@ -4,7 +4,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::memory::{Arbitrator, Charge};
 use crate::exec::spill::{Disk, Merge, MergeError, Sorter};
-use crate::plan::physical::OperatorId;
+use crate::plan::physical::{MemoryConsumer, OperatorId};
 
 use super::ids::LetterIds;
 use super::letters::Letter;
@@ -64,9 +64,6 @@ const NO_FILE: u32 = u32::MAX;
 const SHARE: u64 = 8;
 
 impl<'p> Spool<'p> {
-    /// What their memory consumer is called.
-    pub const CONSUMER: &'static str = "dead_letters";
-
     /// An empty spool.
     pub fn new(room: Room<'p>) -> Self {
         Self { room, letters: None, stage: 0, failed: None, is_bound: false }
@@ -184,7 +181,7 @@ pub(super) fn failure(error: MergeError) -> Failure {
         MergeError::Failed(failure) => return failure,
         MergeError::Exceeded(exceeded) | MergeError::Giant { exceeded, .. } => exceeded,
     };
-    let (used, limit, name) = (exceeded.used, exceeded.limit, Spool::CONSUMER);
+    let (used, limit, name) = (exceeded.used, exceeded.limit, MemoryConsumer::DEAD_LETTERS);
     let message =
         format!("{name}: node_buffer exceeded budget ({used}/{limit}) [dead letters that wait for their order]");
     let diagnostic = exceeded.facts("a dead letter").fold(Diagnostic::error(Code::E310, message), Diagnostic::note);

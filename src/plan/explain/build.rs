@@ -2,31 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use super::estimate::{self, RowCounts};
+use super::estimate::{self, Flows};
+use super::footprint;
+use super::guess::Guess;
 use super::model::{
     Arbitration, AtRest, BufferEdge, Columns, Consumer, DeadLetterFile, Document, Edge, ErrorHandling, EstimatedSpill,
-    Key, Memory, Node, Ordered, Output, Properties, Rate, RowIdentity, SCHEMA_VERSION, Segment, SourcePolicy,
-    SpillingStage, Stage, StorageSummary,
+    Key, Memory, Node, Ordered, Output, OverLimit, Properties, Rate, RowIdentity, SCHEMA_VERSION, Segment,
+    SourcePolicy, SpillCompression, SpillingStage, Stage, StorageSummary,
 };
 use super::predict::{self, Predicted};
 use super::{Facts, order, steps, tree};
 use crate::analysis::hir::{self, Backpressure, Format, IfExists, Matcher, Schema};
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::{
-    self, ColumnSet, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, RowIdentity as Identity,
-    SinkOperator, SortPurpose,
+    self, ColumnSet, IdentityUse, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm,
+    RowIdentity as Identity, SinkOperator, SortPurpose,
 };
 
 /// Says everything about a plan that is printed.
 pub fn document(plan: &PhysicalPlan, sources: &SourceMap, facts: &Facts) -> Document {
-    let counts = RowCounts::of(plan, facts);
-    let predicted = predict::predict(plan, &counts);
+    let flows = Flows::of(plan, facts);
+    let predicted = predict::predict(plan, &flows);
     Document {
         schema_version: SCHEMA_VERSION,
         name: plan.name.clone(),
         outputs: plan.operators().filter_map(|(_, operator)| output(operator)).collect(),
         nodes: plan.operators().map(|(id, operator)| node(plan, sources, id, operator)).collect(),
-        edges: plan.operators().flat_map(|(id, _)| edges(plan, id)).collect(),
+        edges: plan.operators().flat_map(|(id, _)| edges(plan, &predicted, id)).collect(),
         node_properties: node_properties(plan, &predicted),
         buffer_edges: plan
             .operators()
@@ -36,9 +38,9 @@ pub fn document(plan: &PhysicalPlan, sources: &SourceMap, facts: &Facts) -> Docu
         storage_summary: storage_summary(plan, &predicted, facts),
         error_handling: error_handling(plan),
         dead_letter: (0..plan.dead_letters.files.len()).map(|file| dead_letter_file(plan, file)).collect(),
-        statistics: estimate::statistics(plan, &counts, facts),
+        statistics: estimate::statistics(plan, &flows, facts),
         expressions: plan.operators().filter_map(|(_, operator)| steps::program(operator, sources)).collect(),
-        memory: memory(plan, &predicted),
+        memory: memory(plan, &flows, &predicted),
     }
 }
 
@@ -119,7 +121,11 @@ pub fn matcher(matcher: &Matcher) -> String {
     }
 }
 
-fn edges(plan: &PhysicalPlan, id: OperatorId) -> Vec<Edge> {
+fn edges(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId) -> Vec<Edge> {
+    let park = match &plan.operator(id).kind {
+        OperatorKind::Park(park) => Some(predicted[park.rest.consumer]),
+        _ => None,
+    };
     let describe = |(producer, edge): (OperatorId, &physical::Edge)| Edge {
         from: plan.operator(producer).label(),
         to: plan.operator(id).label(),
@@ -127,7 +133,9 @@ fn edges(plan: &PhysicalPlan, id: OperatorId) -> Vec<Edge> {
         columns: names(&edge.schema, &edge.columns),
         undeclared_fields: edge.carries,
         computed: edge.computed().into_iter().map(str::to_string).collect(),
-        buffer: matches!(plan.operator(id).kind, OperatorKind::Park(_)).then(|| plan.operator(id).label()),
+        buffer: if park.is_some() { "materialized" } else { "streaming" },
+        slot: park.map(|_| plan.operator(id).label()),
+        predicted_bytes: park.and_then(|park| shown(park.holds, park.at_most)),
     };
     plan.inputs(id).into_iter().map(describe).collect()
 }
@@ -159,7 +167,7 @@ fn buffer_edge(
         to: plan.operator(consumer).label(),
         input: outer.input + 1,
         priority: plan.consumers[park.rest.consumer].priority,
-        predicted_bytes: predicted[park.rest.consumer].holds,
+        predicted_bytes: shown(predicted[park.rest.consumer].holds, predicted[park.rest.consumer].at_most),
         why: park.reason.clone(),
     })
 }
@@ -168,32 +176,51 @@ fn node_properties(plan: &PhysicalPlan, predicted: &[Predicted]) -> Ordered<Prop
     let reclaim = reclaim(plan, predicted);
     let operators = plan.operators().zip(order::phrases(plan));
     let properties = operators.map(|((id, operator), order)| {
+        let key = key(plan, id, operator);
         let properties = Properties {
             buffer: operator.buffer.to_string(),
             why: operator.buffer_reason.clone(),
             columns: columns(plan, id, operator),
-            order,
-            key: key(plan, id, operator),
+            ordering: order,
+            ck_set: ck_set(&key, operator),
+            key,
             at_rest: at_rest(plan, operator),
             row_identity: plan.inputs(id).first().map(|(_, edge)| row_identity(edge)),
-            arbitration: arbitration(plan, predicted, operator, reclaim[id.0 as usize]),
+            arbitration: arbitration(plan, predicted, id, reclaim[id.0 as usize]),
         };
         (operator.label(), properties)
     });
     Ordered(properties.collect())
 }
 
-fn arbitration(plan: &PhysicalPlan, predicted: &[Predicted], operator: &Operator, reclaim: Option<u64>) -> Arbitration {
-    let rows = operator.rest().map(|rest| (&plan.consumers[rest.consumer], predicted[rest.consumer]));
-    let held = rows.map_or(Some(0), |(_, predicted)| predicted.holds);
+fn arbitration(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId, reclaim: Option<u64>) -> Arbitration {
+    let rows = plan.operator(id).rest().map(|rest| &plan.consumers[rest.consumer]);
+    let own = predict::of_operator(plan, predicted, id);
+    let peak = shown(own.peak, own.at_most);
     Arbitration {
-        priority: rows.map(|(consumer, _)| consumer.priority),
-        spills: rows.is_some_and(|(consumer, _)| consumer.spills),
+        priority: rows.map(|consumer| consumer.priority),
+        spills: rows.is_some_and(|consumer| consumer.spills),
         can_pause: false,
-        predicted_peak_bytes: held,
-        predicted_freed_bytes: held,
+        predicted_held_bytes: shown(own.holds, own.at_most),
+        predicted_peak_bytes: peak,
+        at_most: own.at_most,
+        predicted_freed_bytes: peak,
         predicted_reclaim_bytes: reclaim,
     }
+}
+
+/// The figure to show, if it is known.
+fn shown(guess: Option<Guess>, at_most: bool) -> Option<u64> {
+    guess.map(|guess| guess.shown(at_most))
+}
+
+/// The fields of the correlation keys that are there.
+fn ck_set(key: &Option<Key>, operator: &Operator) -> Vec<String> {
+    let there = |key: &Key| match &operator.kind {
+        OperatorKind::Sink(_) => key.input.clone(),
+        _ => key.out.clone(),
+    };
+    key.as_ref().map(there).unwrap_or_default()
 }
 
 /// For each operator, the most that one buffer there or further down could put on disk; `None` if one's size is not
@@ -201,7 +228,8 @@ fn arbitration(plan: &PhysicalPlan, predicted: &[Predicted], operator: &Operator
 fn reclaim(plan: &PhysicalPlan, predicted: &[Predicted]) -> Vec<Option<u64>> {
     let own = |(id, _): (OperatorId, &Operator)| {
         let spilling = plan.consumers.iter().zip(predicted).filter(|(consumer, _)| consumer.spills);
-        let mut own = spilling.filter(|(consumer, _)| consumer.operator == id).map(|(_, predicted)| predicted.holds);
+        let own = spilling.filter(|(consumer, _)| consumer.operator == Some(id));
+        let mut own = own.map(|(_, predicted)| shown(predicted.holds, predicted.at_most));
         own.try_fold(0, |most: u64, holds| holds.map(|holds| most.max(holds)))
     };
     let mut found: Vec<Option<u64>> = plan.operators().map(own).collect();
@@ -311,21 +339,33 @@ fn storage_summary(plan: &PhysicalPlan, predicted: &[Predicted], facts: &Facts) 
     let spilling = || plan.consumers.iter().zip(predicted).filter(|(consumer, _)| consumer.spills);
     let per_stage = spilling().map(|(consumer, predicted)| SpillingStage {
         name: consumer.name.clone(),
-        bytes: predicted.spills,
-        held_bytes: predicted.holds,
+        bytes: shown(predicted.spills, predicted.at_most),
+        held_bytes: shown(predicted.holds, predicted.at_most),
         at_most: predicted.at_most,
-        only_if: match &plan.operator(consumer.operator).kind {
-            OperatorKind::Sort(sort) if sort.purpose.is_repair() => Some("a file breaks its order"),
-            _ => None,
-        },
+        usual_bytes: shown(predicted.spills, false),
+        usual_held_bytes: shown(predicted.holds, false),
+        only_if: only_if(plan, consumer),
     });
     let per_stage: Vec<_> = per_stage.collect();
-    let total_bytes: Option<u64> = per_stage.iter().map(|stage| stage.bytes).sum();
+    let total: Option<u64> = per_stage.iter().map(|stage| stage.bytes).sum();
+    let usual_total: Option<u64> = per_stage.iter().map(|stage| stage.usual_bytes).sum();
     StorageSummary {
         spill_root: facts.spill_root.clone(),
         disk_cap_bytes: None,
-        spill_compression: Ordered(spilling().map(|(consumer, _)| (consumer.name.clone(), "lz4")).collect()),
-        estimated_spill: EstimatedSpill { any_unknown: total_bytes.is_none(), total_bytes, per_stage },
+        spill_compression: SpillCompression {
+            mode: "auto",
+            per_stage: Ordered(spilling().map(|(consumer, _)| (consumer.name.clone(), "lz4")).collect()),
+        },
+        estimated_spill: EstimatedSpill { any_unknown: total.is_none(), total, usual_total, per_stage },
+    }
+}
+
+/// What has to happen for a consumer to hold anything, where that is not the rule.
+fn only_if(plan: &PhysicalPlan, consumer: &MemoryConsumer) -> Option<&'static str> {
+    let Some(id) = consumer.operator else { return Some("rows fail") };
+    match &plan.operator(id).kind {
+        OperatorKind::Sort(sort) if sort.purpose.is_repair() => Some("a file breaks its order"),
+        _ => None,
     }
 }
 
@@ -361,17 +401,20 @@ fn dead_letter_file(plan: &PhysicalPlan, position: usize) -> DeadLetterFile {
     }
 }
 
-fn memory(plan: &PhysicalPlan, predicted: &[Predicted]) -> Memory {
+fn memory(plan: &PhysicalPlan, flows: &Flows, predicted: &[Predicted]) -> Memory {
     let limit = plan.settings.memory_limit;
     let mut consumers: Vec<_> = plan.consumers.iter().zip(predicted).collect();
     consumers.sort_by_key(|(consumer, _)| consumer.priority);
     let consumers = consumers.into_iter().map(|(consumer, predicted)| Consumer {
         name: consumer.name.clone(),
-        node: plan.operator(consumer.operator).label(),
+        node: consumer.operator.map(|id| plan.operator(id).label()),
         priority: consumer.priority,
         spills: consumer.spills,
-        predicted_peak_bytes: predicted.holds,
+        predicted_held_bytes: shown(predicted.holds, predicted.at_most),
+        predicted_peak_bytes: shown(predicted.peak, predicted.at_most),
         at_most: predicted.at_most,
+        usual_held_bytes: shown(predicted.holds, false),
+        only_if: only_if(plan, consumer),
         why: consumer.reason.clone(),
     });
     Memory {
@@ -385,7 +428,19 @@ fn memory(plan: &PhysicalPlan, predicted: &[Predicted]) -> Memory {
         batch_rows: plan.settings.batch_size,
         threads: plan.settings.threads,
         consumers: consumers.collect(),
+        over_limit: plan.operators().filter_map(|(id, _)| over_limit(plan, flows, id)).collect(),
     }
+}
+
+/// A group that has to fit and takes more than the limit, if a usual row is what it is taken for.
+fn over_limit(plan: &PhysicalPlan, flows: &Flows, id: OperatorId) -> Option<OverLimit> {
+    let (operator, read) = (plan.operator(id), flows.read(plan, id));
+    let needed = footprint::of_whole_group(plan, &operator.kind, read.amount.as_ref()?)?.usual;
+    (needed > plan.settings.memory_limit).then(|| OverLimit {
+        node: operator.label(),
+        needed_bytes: needed,
+        at_most: read.at_most,
+    })
 }
 
 fn format_name(format: Format) -> &'static str {

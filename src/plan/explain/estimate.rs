@@ -2,142 +2,147 @@
 
 use std::collections::BTreeMap;
 
+use super::amount::{Amount, usual_row};
 use super::build::matcher;
+use super::guess::Guess;
 use super::model::Statistic;
 use super::{Facts, layout};
-use crate::analysis::hir::{Aggregation, SourceColumn, Statement};
-use crate::analysis::types::Kind;
-use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, ReshapeOperator, SourceOperator};
+use crate::analysis::hir::Statement;
+use crate::plan::physical::{
+    AggregateOperator, MergeOperator, Operator, OperatorId, OperatorKind, PhysicalPlan, ReshapeOperator,
+    SourceOperator, TransformOperator,
+};
 
-/// The rows that come out of one port of each operator, whichever that is.
-pub struct RowCounts(Vec<Most>);
+/// What comes out of one port of each operator, whichever that is.
+pub struct Flows(Vec<Flow>);
 
-/// The most rows that can come out of an operator.
+/// What comes out of an operator.
 #[derive(Clone, Default)]
-pub struct Most {
-    /// How many; `None` if an input size is not known.
-    pub rows: Option<u64>,
-    /// Whether there may be fewer: something above drops or groups rows.
+pub struct Flow {
+    /// How much; `None` if an input size is not known.
+    pub amount: Option<Amount>,
+    /// Whether there may be fewer rows: something above drops or groups them.
     pub at_most: bool,
     /// Whether it is the row of an aggregate over the whole input: one, whatever comes in.
     is_total: bool,
-    /// The operators that they come from, with their labels, in plan order: sources, and reshapes that add rows.
+    /// The operators that the rows come from, with their labels, in plan order: sources, and reshapes that add rows.
     from: BTreeMap<OperatorId, String>,
     /// Whether a source's rows count several times: they may come in several ways.
     repeats: bool,
 }
 
-impl RowCounts {
+impl Flows {
     /// What is known of a plan.
     pub fn of(plan: &PhysicalPlan, facts: &Facts) -> Self {
-        let mut counts = Self(Vec::new());
+        let mut flows = Self(Vec::new());
         for (id, operator) in plan.operators() {
-            let above = counts.read(plan, id);
             let own = match &operator.kind {
-                OperatorKind::Source(source) => Most::read(id, operator, source, facts),
-                OperatorKind::Aggregate(aggregate) => above.grouped(&aggregate.aggregation),
-                OperatorKind::Reshape(reshape) => above.extended(id, operator, reshape),
-                OperatorKind::Route(_) | OperatorKind::Cull(_) | OperatorKind::Distinct(_) => {
-                    Most { at_most: true, ..above }
-                }
-                OperatorKind::Transform(transform) => {
-                    let filters = |statement: &Statement| matches!(statement, Statement::Filter(_));
-                    let drops = transform.transform.statements.iter().any(filters);
-                    Most { at_most: above.at_most || drops, ..above }
-                }
-                OperatorKind::Merge(_)
-                | OperatorKind::Sort(_)
-                | OperatorKind::Park(_)
-                | OperatorKind::Sink(_)
-                | OperatorKind::Discard(_) => above,
+                OperatorKind::Source(source) => Flow::of_source(id, operator, source, facts),
+                OperatorKind::Merge(merge) => flows.merged(plan, id, merge),
+                kind => flows.read(plan, id).through(id, operator, kind),
             };
-            counts.0.push(own);
+            flows.0.push(own);
         }
-        counts
+        flows
     }
 
     /// What an operator gives over all ports, or writes. A row goes to one port, but to every branch of an inclusive
     /// route that it matches.
-    pub fn given(&self, plan: &PhysicalPlan, id: OperatorId) -> Most {
-        let port = self.0[id.0 as usize].clone();
+    pub fn given(&self, plan: &PhysicalPlan, id: OperatorId) -> (Option<Guess>, bool) {
+        let port = &self.0[id.0 as usize];
         let branches = match &plan.operator(id).kind {
             OperatorKind::Route(spec) if spec.route.inclusive => spec.route.conditions.len().max(1) as u64,
-            _ => return port,
+            _ => 1,
         };
-        Most { rows: port.rows.map(|rows| rows.saturating_mul(branches)), ..port }
+        (port.rows().map(|rows| rows * branches), port.at_most)
     }
 
-    /// What an operator reads over all inputs.
-    pub fn read(&self, plan: &PhysicalPlan, id: OperatorId) -> Most {
+    /// What an operator with one input reads.
+    pub fn read(&self, plan: &PhysicalPlan, id: OperatorId) -> Flow {
         let inputs = plan.inputs(id);
-        Most::together(&inputs.iter().map(|(producer, _)| &self.0[producer.0 as usize]).collect::<Vec<_>>())
+        inputs.first().map(|(producer, _)| self.0[producer.0 as usize].clone()).unwrap_or_default()
     }
-}
 
-impl Most {
-    fn together(inputs: &[&Most]) -> Self {
+    fn merged(&self, plan: &PhysicalPlan, id: OperatorId, merge: &MergeOperator) -> Flow {
+        let inputs = plan.inputs(id);
+        let inputs: Vec<&Flow> = inputs.iter().map(|(producer, _)| &self.0[producer.0 as usize]).collect();
         let from: BTreeMap<OperatorId, String> = inputs.iter().flat_map(|input| input.from.clone()).collect();
         let ways: usize = inputs.iter().map(|input| input.from.len()).sum();
-        Self {
-            rows: inputs.iter().try_fold(0_u64, |all, input| Some(all.saturating_add(input.rows?))),
+        let amounts: Option<Vec<&Amount>> = inputs.iter().map(|input| input.amount.as_ref()).collect();
+        Flow {
+            amount: amounts.map(|amounts| Amount::merged(&amounts, &merge.merge)),
             at_most: inputs.iter().any(|input| input.at_most),
-            is_total: matches!(inputs, [only] if only.is_total),
+            is_total: matches!(inputs.as_slice(), [only] if only.is_total),
             repeats: inputs.iter().any(|input| input.repeats) || from.len() < ways,
             from,
         }
     }
+}
 
-    fn read(id: OperatorId, operator: &Operator, source: &SourceOperator, facts: &Facts) -> Self {
-        let bytes = facts.input_bytes.get(&operator.name);
-        let rows = bytes.map(|bytes| usual_rows(*bytes, source));
-        Self { rows, from: [(id, operator.label())].into(), ..Self::default() }
+impl Flow {
+    /// How many rows.
+    pub fn rows(&self) -> Option<Guess> {
+        self.amount.as_ref().map(|amount| amount.rows)
     }
 
-    /// The groups of an aggregate.
-    fn grouped(self, aggregation: &Aggregation) -> Self {
-        let key = &aggregation.grouped.columns[..aggregation.key];
-        match self.rows.map(|rows| groups(rows, key.iter().map(|column| &column.ty.kind))) {
-            // Whatever the input, there is one row.
-            _ if key.is_empty() => Self { rows: Some(1), at_most: false, is_total: true, ..self },
-            rows => Self { rows, at_most: true, is_total: false, ..self },
+    fn of_source(id: OperatorId, operator: &Operator, source: &SourceOperator, facts: &Facts) -> Self {
+        let bytes = facts.input_bytes.get(&operator.name);
+        let amount = bytes.map(|bytes| Amount::of_source(*bytes, &source.source));
+        Self { amount, from: [(id, operator.label())].into(), ..Self::default() }
+    }
+
+    fn through(self, id: OperatorId, operator: &Operator, kind: &OperatorKind) -> Self {
+        match kind {
+            OperatorKind::Transform(transform) => self.transformed(transform),
+            OperatorKind::Aggregate(aggregate) => self.grouped(aggregate),
+            OperatorKind::Reshape(reshape) => self.extended(id, operator, reshape),
+            OperatorKind::Route(_) | OperatorKind::Cull(_) | OperatorKind::Distinct(_) => {
+                Self { at_most: true, ..self }
+            }
+            _ => self,
         }
+    }
+
+    fn transformed(self, transform: &TransformOperator) -> Self {
+        let drops = transform.transform.statements.iter().any(|statement| matches!(statement, Statement::Filter(_)));
+        let amount = self.amount.as_ref().map(|amount| amount.through(&transform.transform));
+        Self { amount, at_most: self.at_most || drops, ..self }
+    }
+
+    /// The groups of an aggregate: whatever its input, without a key there is one row.
+    fn grouped(self, aggregate: &AggregateOperator) -> Self {
+        let is_total = aggregate.aggregation.key == 0;
+        let amount = match &self.amount {
+            None if is_total => Some(Amount { rows: Guess::exactly(1), columns: Vec::new(), read: 0 }),
+            amount => amount.as_ref().map(|amount| amount.grouped(&aggregate.aggregation, &aggregate.output)),
+        };
+        Self { amount, at_most: !is_total, is_total, ..self }
     }
 
     /// The rows of a reshape: each rule may add one for each row.
     fn extended(mut self, id: OperatorId, operator: &Operator, reshape: &ReshapeOperator) -> Self {
-        let adding = reshape.reshape.rules.iter().filter(|rule| rule.synthesize.is_some()).count() as u64;
-        if adding > 0 {
+        self.amount = self.amount.map(|amount| amount.extended(&reshape.reshape, &reshape.output));
+        if reshape.reshape.adds_rows() {
             self.from.insert(id, operator.label());
-            self.rows = self.rows.map(|rows| rows.saturating_mul(1 + adding));
             self.at_most = true;
         }
         self
     }
 }
 
-/// The most groups of so many rows by a key of these kinds: few values make few groups.
-pub fn groups<'a>(rows: u64, key: impl Iterator<Item = &'a Kind>) -> u64 {
-    let values = |kind: &Kind| match kind {
-        Kind::Null => 1,
-        Kind::Bool => 3,
-        _ => u64::MAX,
-    };
-    key.map(values).fold(1, u64::saturating_mul).min(rows)
-}
-
 /// The expected rows of each source, and for each sink the most that can reach it.
-pub fn statistics(plan: &PhysicalPlan, counts: &RowCounts, facts: &Facts) -> Vec<Statistic> {
+pub fn statistics(plan: &PhysicalPlan, flows: &Flows, facts: &Facts) -> Vec<Statistic> {
     let statistic = |(id, operator): (OperatorId, &Operator)| match &operator.kind {
-        OperatorKind::Source(source) => Some(source_statistic(operator, source, &counts.0[id.0 as usize], facts)),
-        OperatorKind::Sink(_) => Some(sink_statistic(operator, &counts.0[id.0 as usize])),
+        OperatorKind::Source(source) => Some(source_statistic(operator, source, &flows.0[id.0 as usize], facts)),
+        OperatorKind::Sink(_) => Some(sink_statistic(operator, &flows.0[id.0 as usize])),
         _ => None,
     };
     plan.operators().filter_map(statistic).collect()
 }
 
-fn source_statistic(operator: &Operator, source: &SourceOperator, own: &Most, facts: &Facts) -> Statistic {
+fn source_statistic(operator: &Operator, source: &SourceOperator, own: &Flow, facts: &Facts) -> Statistic {
     let bytes = facts.input_bytes.get(&operator.name).copied();
-    let width = row_width(&source.source.columns);
+    let width = usual_row(&source.source);
     let files = matcher(&source.source.matcher);
     let origin = match bytes {
         Some(bytes) => {
@@ -145,42 +150,27 @@ fn source_statistic(operator: &Operator, source: &SourceOperator, own: &Most, fa
         }
         None => format!("{files}: size not known"),
     };
-    Statistic { node: operator.label(), input_bytes: bytes, estimated_rows: own.rows, at_most: false, origin }
+    Statistic {
+        node: operator.label(),
+        input_bytes: bytes,
+        estimated_rows: own.rows().map(|rows| rows.usual),
+        most_rows: own.rows().map(|rows| rows.most),
+        at_most: false,
+        origin,
+    }
 }
 
-fn sink_statistic(operator: &Operator, most: &Most) -> Statistic {
-    let from: Vec<&str> = most.from.values().map(String::as_str).collect();
+fn sink_statistic(operator: &Operator, flow: &Flow) -> Statistic {
+    let from: Vec<&str> = flow.from.values().map(String::as_str).collect();
     let verb = if from.len() == 1 { "reads" } else { "read" };
     let verb = if from.iter().any(|label| label.starts_with("reshape.")) { "read and add" } else { verb };
-    let repeats = if most.repeats { ", counted for each way that a row can come" } else { "" };
-    let (at_most, origin) = match most.rows {
-        Some(1) if most.is_total && !most.at_most => (false, "one for the whole input".to_string()),
-        _ => (true, format!("no more than {} {verb}{repeats}", from.join(" and "))),
+    let repeats = if flow.repeats { ", counted for each way that a row can come" } else { "" };
+    let is_one = flow.is_total && !flow.at_most;
+    let origin = match is_one {
+        true => "one for the whole input".to_string(),
+        false => format!("no more than {} {verb}{repeats}", from.join(" and ")),
     };
-    Statistic { node: operator.label(), input_bytes: None, estimated_rows: most.rows, at_most, origin }
-}
-
-/// How many usual rows so many bytes are: at least one where there is more than a header.
-fn usual_rows(bytes: u64, source: &SourceOperator) -> u64 {
-    let headers = source.source.columns.iter().map(|column| column.header.len() as u64 + 1);
-    let header = if source.source.csv.has_header { headers.sum() } else { 0 };
-    (bytes / row_width(&source.source.columns)).max(u64::from(bytes > header))
-}
-
-/// The bytes of a usual row: each cell's text and what follows it.
-fn row_width(columns: &[SourceColumn]) -> u64 {
-    columns.iter().map(|column| 1 + text_width(&column.ty.kind)).sum::<u64>().max(1)
-}
-
-/// The bytes of a usual value's text.
-pub fn text_width(kind: &Kind) -> u64 {
-    match kind {
-        Kind::Null | Kind::Error => 0,
-        Kind::Bool | Kind::Int => 4,
-        Kind::Float | Kind::Decimal { .. } => 7,
-        Kind::String | Kind::Any => 10,
-        Kind::Date => 10,
-        Kind::DateTime => 19,
-        Kind::Array(_) | Kind::Map => 20,
-    }
+    let most = flow.rows().map(|rows| rows.most);
+    let (node, at_most) = (operator.label(), !is_one);
+    Statistic { node, input_bytes: None, estimated_rows: most, most_rows: most, at_most, origin }
 }

@@ -28,6 +28,12 @@ pub fn rough(number: u64) -> String {
     groups.join(",")
 }
 
+/// The same for a bound: never less than the number.
+pub fn rough_most(number: u64) -> String {
+    let unit = 10u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    rough(number.div_ceil(unit).saturating_mul(unit))
+}
+
 /// A share as a percentage, with no more digits than it has.
 pub fn percent(share: f64) -> String {
     let rounded = (share * 1e6).round() / 1e4;

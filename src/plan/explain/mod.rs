@@ -4,20 +4,25 @@
 //! text arranges the same facts in sections, and dot draws its nodes and edges. Nothing here decides anything, and
 //! nothing is opened: what only the file system knows comes in as [`Facts`].
 
+mod amount;
 mod build;
 mod dot;
 mod estimate;
+mod footprint;
+mod guess;
 pub(crate) mod layout;
 mod model;
 mod order;
 mod predict;
+mod states;
 mod steps;
 mod text;
 mod tree;
 
 use std::collections::BTreeMap;
 
-use estimate::RowCounts;
+use estimate::Flows;
+use guess::Guess;
 
 use crate::diagnostics::SourceMap;
 use crate::plan::physical::PhysicalPlan;
@@ -49,27 +54,34 @@ pub struct Facts {
 pub struct Estimate {
     /// Rows out over all ports, or written; `None` if an input size is not known.
     pub rows: Option<u64>,
-    /// Whether these, and what is held for them, may be fewer.
+    /// Whether these may be fewer.
     pub at_most: bool,
-    /// Bytes that it holds in memory: no more than the limit lets stand.
+    /// Bytes that it has in memory at once: no more than the limit lets stand.
     pub peak: Option<u64>,
-    /// Those that go to disk under the limit, before they are compressed.
+    /// Whether these may be fewer.
+    pub peak_at_most: bool,
+    /// Bytes that go to disk under the limit, before they are compressed.
     pub spilled: Option<u64>,
+    /// Whether these may be fewer.
+    pub spilled_at_most: bool,
 }
 
 /// What a plan expects of its operators, in plan order.
 pub fn estimates(plan: &PhysicalPlan, facts: &Facts) -> Vec<Estimate> {
-    let counts = RowCounts::of(plan, facts);
-    let predicted = predict::predict(plan, &counts);
-    let soft = predict::soft_limit(plan.settings.memory_limit);
+    let flows = Flows::of(plan, facts);
+    let predicted = predict::predict(plan, &flows);
     let estimate = |(id, _)| {
-        let own = || plan.consumers.iter().zip(&predicted).filter(move |(consumer, _)| consumer.operator == id);
-        let rows = counts.given(plan, id);
+        let (rows, at_most) = flows.given(plan, id);
+        let own = predict::of_operator(plan, &predicted, id);
+        let spilled_at_most = predict::rows_at_most(plan, &predicted, id);
+        let shown = |guess: Option<Guess>, at_most| guess.map(|guess| guess.shown(at_most));
         Estimate {
-            rows: rows.rows,
-            at_most: rows.at_most,
-            peak: own().map(|(_, predicted)| predicted.holds.map(|bytes| bytes.min(soft))).sum(),
-            spilled: own().map(|(_, predicted)| predicted.spills).sum(),
+            rows: shown(rows, at_most),
+            at_most,
+            peak: shown(own.peak, own.at_most),
+            peak_at_most: own.at_most,
+            spilled: shown(own.spills, spilled_at_most),
+            spilled_at_most,
         }
     };
     plan.operators().map(estimate).collect()

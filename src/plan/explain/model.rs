@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 /// Goes up when a field changes its meaning or goes away.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A whole plan.
 #[derive(Serialize)]
@@ -71,8 +71,12 @@ pub struct Edge {
     pub undeclared_fields: bool,
     /// The columns that an expression above computed.
     pub computed: Vec<String>,
-    /// The label of the park that holds its rows until its consumer can take them.
-    pub buffer: Option<String>,
+    /// `materialized` if its rows wait in a buffer until its consumer can take them, else `streaming`.
+    pub buffer: &'static str,
+    /// The label of the park that is that buffer.
+    pub slot: Option<String>,
+    /// What it holds in all; null without a buffer, and if an input size is not known.
+    pub predicted_bytes: Option<u64>,
 }
 
 /// Rows that wait on an edge.
@@ -104,14 +108,16 @@ pub struct Properties {
     pub why: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<Columns>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
+    pub ordering: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Key>,
+    /// The fields of the correlation keys that are there: behind the operator, or where a sink is.
+    pub ck_set: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<AtRest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_identity: Option<RowIdentity>,
+    #[serde(flatten)]
     pub arbitration: Arbitration,
 }
 
@@ -149,16 +155,20 @@ pub struct Columns {
     pub undeclared_fields: bool,
 }
 
-/// How what an operator holds gives way under pressure.
+/// What an operator holds, and how it gives way under pressure.
 #[derive(Serialize)]
 pub struct Arbitration {
     /// Null for an operator that holds only what it is working on.
     pub priority: Option<u8>,
     pub spills: bool,
     pub can_pause: bool,
-    /// What it holds in all when it is full.
+    /// What it holds in all when it is full, in memory or on disk.
+    pub predicted_held_bytes: Option<u64>,
+    /// What it has in memory at once, under the limit.
     pub predicted_peak_bytes: Option<u64>,
-    /// What of it is free again when the stage is over that it drives.
+    /// Whether these are the most that usual data come to: rows may be dropped or grouped above or here.
+    pub at_most: bool,
+    /// What is free again when the stage is over that it drives.
     pub predicted_freed_bytes: Option<u64>,
     /// The most that one buffer there or further down could put on disk.
     pub predicted_reclaim_bytes: Option<u64>,
@@ -201,16 +211,25 @@ pub struct StorageSummary {
     /// There is none: it may fill the disk.
     pub disk_cap_bytes: Option<u64>,
     pub estimated_spill: EstimatedSpill,
-    /// How what goes to disk is compressed, by label.
-    pub spill_compression: Ordered<&'static str>,
+    pub spill_compression: SpillCompression,
+}
+
+/// How what goes to disk is compressed.
+#[derive(Serialize)]
+pub struct SpillCompression {
+    /// `auto`: a frame that would not get smaller is written as it is.
+    pub mode: &'static str,
+    /// By label.
+    pub per_stage: Ordered<&'static str>,
 }
 
 /// Bytes that may be spilled.
 #[derive(Serialize)]
 pub struct EstimatedSpill {
     pub per_stage: Vec<SpillingStage>,
-    /// Null if the size of an input is not known that counts.
-    pub total_bytes: Option<u64>,
+    /// Bytes; null if the size of an input is not known that counts.
+    pub total: Option<u64>,
+    pub usual_total: Option<u64>,
     pub any_unknown: bool,
 }
 
@@ -218,12 +237,15 @@ pub struct EstimatedSpill {
 #[derive(Serialize)]
 pub struct SpillingStage {
     pub name: String,
-    /// What goes to disk under the limit, before it is compressed: nothing, or all that it holds.
+    /// What goes to disk under the limit, before it is compressed.
     pub bytes: Option<u64>,
     /// What it holds in all.
     pub held_bytes: Option<u64>,
-    /// Whether it may hold less: rows are dropped or grouped above.
+    /// Whether these are the most that usual data come to: rows may be dropped or grouped above or here.
     pub at_most: bool,
+    /// The same two if nothing is dropped, each row is a group, and rows are as long as usual.
+    pub usual_bytes: Option<u64>,
+    pub usual_held_bytes: Option<u64>,
     /// What has to happen for it to hold anything, where that is not the rule.
     pub only_if: Option<&'static str>,
 }
@@ -270,6 +292,8 @@ pub struct Statistic {
     pub node: String,
     pub input_bytes: Option<u64>,
     pub estimated_rows: Option<u64>,
+    /// The most that usual data of this size come to.
+    pub most_rows: Option<u64>,
     /// Whether the estimate is an upper bound.
     pub at_most: bool,
     /// Where the estimate comes from, or why there is none.
@@ -307,19 +331,38 @@ pub struct Memory {
     pub threads: Option<usize>,
     /// In the order in which they are asked to spill.
     pub consumers: Vec<Consumer>,
+    /// What can't be cut and does not fit, if the estimates are right: a run stops there (E310).
+    pub over_limit: Vec<OverLimit>,
+}
+
+/// A group that has to fit the limit and does not.
+#[derive(Serialize)]
+pub struct OverLimit {
+    pub node: String,
+    /// What its rows take.
+    pub needed_bytes: u64,
+    /// Whether it may be less: rows are dropped above.
+    pub at_most: bool,
 }
 
 /// State that can grow with the input.
 #[derive(Serialize)]
 pub struct Consumer {
     pub name: String,
-    pub node: String,
+    /// Null for dead letters, which come from all of them.
+    pub node: Option<String>,
     pub priority: u8,
     pub spills: bool,
-    /// What it holds in all when it is full.
+    /// What it holds in all when it is full, in memory or on disk.
+    pub predicted_held_bytes: Option<u64>,
+    /// What it has in memory at once, under the limit.
     pub predicted_peak_bytes: Option<u64>,
-    /// Whether that may be less: rows are dropped or grouped above.
+    /// Whether these are the most that usual data come to: rows may be dropped or grouped above or here.
     pub at_most: bool,
+    /// What it holds if nothing is dropped, each row is a group, and rows are as long as usual.
+    pub usual_held_bytes: Option<u64>,
+    /// What has to happen for it to hold anything, where that is not the rule.
+    pub only_if: Option<&'static str>,
     pub why: String,
 }
 

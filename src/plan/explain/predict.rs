@@ -1,37 +1,69 @@
 //! What memory consumers will hold, and what of it goes to disk under the limit.
 //!
-//! What a consumer holds follows from the rows that reach it and from what a usual row takes there. The stages are then
-//! gone through as a run does: a buffer that is filled stays until the stage that it drives is over, and when more is
-//! held than the limit lets stand, those that are cheapest to spill go to disk, each as a whole.
+//! What a consumer holds follows from what reaches it (`footprint`). The stages are then gone through as a run does: a
+//! buffer that is filled stays until the stage that it drives is over, and when more is held than the limit lets stand,
+//! those that are cheapest to spill go to disk, each as a whole. That is done twice: for what is usual, and for the most.
 
 use std::collections::BTreeMap;
 
-use super::estimate::{RowCounts, groups, text_width};
-use crate::analysis::hir::{Aggregate, AggregateFunction, Column, Schema, SinkColumnSource, SortKey};
-use crate::analysis::types::Kind;
-use crate::plan::physical::{
-    AggregateOperator, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan, Rest, RestForm, SinkOperator,
-    Stage,
-};
+use super::estimate::Flows;
+use super::footprint::{self, Footprint, Room};
+use super::guess::Guess;
+use crate::plan::physical::{MemoryConsumer, OperatorId, OperatorKind, PhysicalPlan, Stage};
 
-/// What one memory consumer comes to.
+/// What one memory consumer comes to; `None` where an input size is not known.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Predicted {
-    /// Bytes that it holds in all, in memory or on disk; `None` if an input size is not known.
-    pub holds: Option<u64>,
+    /// Bytes that it holds in all, in memory or on disk.
+    pub holds: Option<Guess>,
+    /// Those that it has in memory at once, under the limit.
+    pub peak: Option<Guess>,
     /// Those that go to disk, before they are compressed.
-    pub spills: Option<u64>,
-    /// Whether it may be less: something above drops or groups rows.
+    pub spills: Option<Guess>,
+    /// Whether it may be less: something above drops or groups rows. The most is what counts then.
     pub at_most: bool,
 }
 
 /// What each memory consumer of a plan comes to, in order.
-pub fn predict(plan: &PhysicalPlan, counts: &RowCounts) -> Vec<Predicted> {
-    let mut predicted: Vec<Predicted> = plan.consumers.iter().enumerate().map(|one| holds(plan, counts, one)).collect();
-    Walk::new(plan, &predicted).spilled().into_iter().zip(&mut predicted).for_each(|(bytes, consumer)| {
-        consumer.spills = consumer.holds.map(|_| bytes);
-    });
-    predicted
+pub fn predict(plan: &PhysicalPlan, flows: &Flows) -> Vec<Predicted> {
+    let found: Vec<_> = plan.consumers.iter().enumerate().map(|one| footprint(plan, flows, one)).collect();
+    let walk = |figure: fn(Guess) -> u64| {
+        let own = |(footprint, _): &(Option<Footprint>, bool)| {
+            let Footprint { holds, peak, spills } = footprint.unwrap_or_default();
+            [figure(holds), figure(peak), figure(spills)]
+        };
+        Walk::new(plan, found.iter().map(own).collect()).run()
+    };
+    let (usual, most) = (walk(|guess| guess.usual), walk(|guess| guess.most));
+    let limit = plan.settings.memory_limit;
+    let predicted = |(position, (footprint, at_most)): (usize, &(Option<Footprint>, bool))| Predicted {
+        holds: footprint.map(|footprint| footprint.holds),
+        // No reservation passes the limit, but whoever asks may come close to it.
+        peak: footprint.map(|footprint| Guess::new(usual.peaks[position], footprint.peak.most.min(limit))),
+        spills: footprint.map(|_| Guess::new(usual.spilled[position], most.spilled[position])),
+        at_most: *at_most,
+    };
+    found.iter().enumerate().map(predicted).collect()
+}
+
+/// What all consumers of an operator come to together.
+pub fn of_operator(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId) -> Predicted {
+    let own = || plan.consumers.iter().zip(predicted).filter(|(consumer, _)| consumer.operator == Some(id));
+    let sum = |figure: fn(&Predicted) -> Option<Guess>| own().map(|(_, predicted)| figure(predicted)).sum();
+    let limit = plan.settings.memory_limit;
+    let peak: Option<Guess> = sum(|predicted| predicted.peak);
+    Predicted {
+        holds: sum(|predicted| predicted.holds),
+        peak: peak.map(|peak| Guess::new(peak.usual.min(soft_limit(limit)), peak.most.min(limit))),
+        spills: sum(|predicted| predicted.spills),
+        at_most: own().any(|(_, predicted)| predicted.at_most),
+    }
+}
+
+/// Whether what an operator puts on disk may be less than what is expected.
+pub fn rows_at_most(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId) -> bool {
+    let mut own = plan.consumers.iter().zip(predicted).filter(|(consumer, _)| consumer.operator == Some(id));
+    own.any(|(consumer, predicted)| consumer.spills && predicted.at_most)
 }
 
 /// Bytes above which a run is under pressure: four fifths of the limit.
@@ -39,197 +71,95 @@ pub fn soft_limit(limit: u64) -> u64 {
     limit / 5 * 4 + limit % 5 * 4 / 5
 }
 
-fn holds(plan: &PhysicalPlan, counts: &RowCounts, (position, consumer): (usize, &MemoryConsumer)) -> Predicted {
-    let operator = plan.operator(consumer.operator);
-    if plan.counted.get(&consumer.operator) == Some(&position) {
-        let given = counts.given(plan, consumer.operator);
-        return Predicted { holds: given.rows.map(|rows| rows.div_ceil(8)), spills: None, at_most: given.at_most };
+/// What a consumer takes, and whether it may be less.
+fn footprint(
+    plan: &PhysicalPlan,
+    flows: &Flows,
+    (position, consumer): (usize, &MemoryConsumer),
+) -> (Option<Footprint>, bool) {
+    // Nobody knows how many rows fail; as a rule few.
+    let Some(id) = consumer.operator else { return (Some(Footprint::default()), false) };
+    if plan.counted.get(&id) == Some(&position) {
+        let (rows, at_most) = flows.given(plan, id);
+        let bits = |rows: Guess| {
+            let holds = rows.map(|rows| rows.div_ceil(8));
+            let peak = Guess::new(holds.usual.saturating_mul(3) / 2, holds.most.saturating_mul(2).saturating_add(1024));
+            Footprint { holds, peak, spills: Guess::default() }
+        };
+        return (rows.map(bits), at_most);
     }
-    let read = counts.read(plan, consumer.operator);
-    let is_rows = operator.rest().is_some_and(|rest| rest.consumer == position);
-    let bytes = |rows: u64| if is_rows { row_bytes(plan, operator, rows) } else { group_bytes(operator, rows) };
-    Predicted { holds: read.rows.map(bytes), spills: None, at_most: read.at_most || !is_rows || groups_rows(operator) }
+    let (operator, read) = (plan.operator(id), flows.read(plan, id));
+    let room = Room { limit: plan.settings.memory_limit, batch: plan.settings.batch_size as u64 };
+    if operator.rest().is_some_and(|rest| rest.consumer == position) {
+        let found = read.amount.map(|amount| footprint::of_buffer(plan, &operator.kind, &amount, room));
+        return (found, read.at_most || depends_on_values(&operator.kind));
+    }
+    (read.amount.map(|amount| footprint::of_groups(&operator.kind, &amount, room)), true)
 }
 
-/// Whether what is held for rows depends on how many groups they form.
-fn groups_rows(operator: &Operator) -> bool {
-    matches!(operator.kind, OperatorKind::Aggregate(_) | OperatorKind::Distinct(_))
-}
-
-/// What a buffer holds for so many rows.
-fn row_bytes(plan: &PhysicalPlan, operator: &Operator, rows: u64) -> u64 {
-    let (Some(rest), Some(schema)) = (operator.rest(), operator.output()) else { return 0 };
-    let row = resting_row(plan, rest, schema);
-    let beside = match &operator.kind {
-        // A file that keeps its order needs no sort.
-        OperatorKind::Sort(sort) if sort.purpose.is_repair() => return 0,
-        OperatorKind::Sort(_) => SORT_ENTRY,
-        OperatorKind::Cull(cull) => GROUP_NUMBER + order_key(&cull.cull.order_by, schema),
-        OperatorKind::Reshape(reshape) => GROUP_NUMBER + order_key(&reshape.reshape.order_by, schema),
-        OperatorKind::Distinct(distinct) => {
-            TABLE_ENTRY + key_width(distinct.key.iter().map(|column| &schema.columns[*column]))
-        }
-        OperatorKind::Aggregate(aggregate) => return aggregate_bytes(aggregate, rows),
-        _ => 0,
-    };
-    rows.saturating_mul(row + beside)
-}
-
-/// A prefix of the key, and where the row is.
-const SORT_ENTRY: u64 = 24;
-/// The number of a row's group.
-const GROUP_NUMBER: u64 = 4;
-/// A key's place in a table: its hash, its number, and room to grow.
-const TABLE_ENTRY: u64 = 34;
-/// A group's place in a table: a slot, with room to grow, and what stands around its key.
-const GROUP_ENTRY: u64 = 24;
-/// The length of a row.
-const ROW_HEAD: u64 = 4;
-/// Where a row came from.
-const ROW_IDENTITY: u64 = 24;
-
-/// What is held about the groups of so many rows.
-fn group_bytes(operator: &Operator, rows: u64) -> u64 {
-    let (columns, schema, aggregates) = match &operator.kind {
-        OperatorKind::Cull(cull) => (&cull.cull.partition_by, &cull.schema, cull.cull.aggregates.as_slice()),
-        OperatorKind::Reshape(reshape) => (&reshape.reshape.partition_by, &reshape.input, &[][..]),
-        // One group is in hand; it may be all there is.
-        OperatorKind::Aggregate(aggregate) => {
-            let aggregates = &aggregate.aggregation.aggregates;
-            return states(aggregates) + lists(aggregates, rows);
-        }
-        _ => return 0,
-    };
-    let key = || columns.iter().map(|column| &schema.columns[*column]);
-    let count = groups(rows, key().map(|column| &column.ty.kind));
-    let start = match &operator.kind {
-        OperatorKind::Cull(cull) if cull.group_can_fail => ROW_IDENTITY,
-        _ => 0,
-    };
-    count.saturating_mul(GROUP_ENTRY + key_width(key()) + start + states(aggregates)) + lists(aggregates, rows)
-}
-
-fn aggregate_bytes(aggregate: &AggregateOperator, rows: u64) -> u64 {
-    let aggregation = &aggregate.aggregation;
-    let key = &aggregation.grouped.columns[..aggregation.key];
-    let count = groups(rows, key.iter().map(|column| &column.ty.kind));
-    let group = GROUP_ENTRY + key_width(key.iter()) + states(&aggregation.aggregates);
-    count.saturating_mul(group) + lists(&aggregation.aggregates, rows)
-}
-
-/// The states of a group.
-fn states(aggregates: &[Aggregate]) -> u64 {
-    let state = |aggregate: &Aggregate| {
-        let kind = aggregate.args.first().map_or(&Kind::Null, |arg| &arg.ty.kind);
-        match aggregate.function {
-            AggregateFunction::CountRows | AggregateFunction::Count => 4,
-            AggregateFunction::Sum | AggregateFunction::Avg => match kind {
-                Kind::Int => 12,
-                Kind::Float => 32,
-                _ => 48,
-            },
-            AggregateFunction::Min | AggregateFunction::Max if *kind == Kind::String => 16 + resting_width(kind),
-            AggregateFunction::Min | AggregateFunction::Max => 1 + resting_width(kind),
-            AggregateFunction::WeightedAvg if *kind == Kind::Int || *kind == Kind::Float => 48,
-            AggregateFunction::WeightedAvg => 160,
-            AggregateFunction::Collect => 12,
-        }
-    };
-    aggregates.iter().map(state).sum()
-}
-
-/// What aggregates keep of each row.
-fn lists(aggregates: &[Aggregate], rows: u64) -> u64 {
-    let lists = aggregates.iter().filter(|aggregate| aggregate.function == AggregateFunction::Collect);
-    lists.flat_map(|aggregate| &aggregate.args).map(|arg| rows.saturating_mul(resting_width(&arg.ty.kind))).sum()
-}
-
-/// A row at rest.
-fn resting_row(plan: &PhysicalPlan, rest: &Rest, schema: &Schema) -> u64 {
-    let kinds = rest.columns.iter().map(|column| &schema.columns[column].ty.kind);
-    let values = match &rest.form {
-        RestForm::Row => kinds.map(resting_width).sum::<u64>() + rest.columns.iter().count().div_ceil(8) as u64,
-        RestForm::SinkBytes { sink } => match &plan.operator(*sink).kind {
-            OperatorKind::Sink(sink) => written_row(sink),
-            _ => 0,
-        },
-    };
-    ROW_HEAD + values + if rest.identity { ROW_IDENTITY } else { 0 }
-}
-
-/// A row as a sink writes it.
-fn written_row(sink: &SinkOperator) -> u64 {
-    let cell = |source: &SinkColumnSource| match source {
-        SinkColumnSource::Column(position) => text_width(&sink.schema.columns[*position].ty.kind),
-        SinkColumnSource::Carried(_) => text_width(&Kind::String),
-    };
-    sink.sink.named_columns().map(|column| 1 + cell(&column.source)).sum()
-}
-
-/// A usual value in a row that rests as columns.
-fn resting_width(kind: &Kind) -> u64 {
+/// Whether what is held for rows depends on what they are: how many groups they form, or which rules they trigger.
+fn depends_on_values(kind: &OperatorKind) -> bool {
     match kind {
-        Kind::Null | Kind::Error => 0,
-        Kind::Bool => 1,
-        Kind::Date => 4,
-        Kind::Int | Kind::Float => 8,
-        Kind::DateTime => 12,
-        Kind::Decimal { .. } => 14,
-        Kind::String | Kind::Any | Kind::Array(_) | Kind::Map => 1 + text_width(kind),
+        OperatorKind::Aggregate(_) | OperatorKind::Distinct(_) => true,
+        OperatorKind::Reshape(spec) => spec.reshape.adds_rows() || spec.shows_groups,
+        _ => false,
     }
-}
-
-fn key_width<'a>(columns: impl Iterator<Item = &'a Column>) -> u64 {
-    columns.map(|column| 1 + resting_width(&column.ty.kind)).sum()
-}
-
-fn order_key(order_by: &[SortKey], schema: &Schema) -> u64 {
-    key_width(order_by.iter().map(|key| &schema.columns[key.column]))
 }
 
 /// Goes through the stages of a plan.
 struct Walk<'p> {
     plan: &'p PhysicalPlan,
-    /// For each consumer, what it holds in all; nothing where that is not known.
-    holds: Vec<u64>,
-    /// What it holds in memory now.
+    /// For each consumer, what it holds in all, what it has in memory while it fills, and what it writes if it has to.
+    figures: Vec<[u64; 3]>,
+    /// What it has in memory now.
     resident: Vec<u64>,
-    spilled: Vec<u64>,
+    went: Went,
     /// For each buffer, the last stage that fills it.
     filled: BTreeMap<OperatorId, usize>,
 }
 
+/// How it went.
+struct Went {
+    /// For each consumer, the most that it had in memory.
+    peaks: Vec<u64>,
+    /// What it put on disk.
+    spilled: Vec<u64>,
+}
+
 impl<'p> Walk<'p> {
-    fn new(plan: &'p PhysicalPlan, predicted: &[Predicted]) -> Self {
+    fn new(plan: &'p PhysicalPlan, figures: Vec<[u64; 3]>) -> Self {
         let mut filled = BTreeMap::new();
         for (position, stage) in plan.stages.iter().enumerate() {
-            filled.extend(fills(plan, stage).map(|id| (id, position)));
+            filled.extend(stage.operators().filter(|id| is_filled(plan, stage, *id)).map(|id| (id, position)));
         }
-        let none = || vec![0; predicted.len()];
-        let holds = predicted.iter().map(|consumer| consumer.holds.unwrap_or(0)).collect();
-        Self { plan, holds, resident: none(), spilled: none(), filled }
+        let none = || vec![0; figures.len()];
+        Self { plan, resident: none(), went: Went { peaks: none(), spilled: none() }, figures, filled }
     }
 
-    /// The bytes of each consumer that go to disk.
-    fn spilled(mut self) -> Vec<u64> {
+    fn run(mut self) -> Went {
         let soft = soft_limit(self.plan.settings.memory_limit);
         for (position, stage) in self.plan.stages.iter().enumerate() {
-            let fills: Vec<OperatorId> = fills(self.plan, stage).collect();
+            let fills = |id: OperatorId| is_filled(self.plan, stage, id);
             // The buffers that are emptied, and those that are filled together, have equal shares of the memory.
             let emptied = stage.heads().filter(|head| self.plan.operator(*head).rest().is_some()).count();
-            let most = soft / (emptied + usize::from(!fills.is_empty())).max(1) as u64;
+            let is_filling = stage.operators().any(fills);
+            let most = soft / (emptied + usize::from(is_filling)).max(1) as u64;
             let drivers = self.consumers(|id| stage.heads().any(|head| head == id));
+            let full = self.consumers(|id| self.filled.get(&id) == Some(&position));
+            let others =
+                self.consumers(|id| stage.operators().any(|other| other == id) && !self.filled.contains_key(&id));
             for driver in &drivers {
                 if self.resident[*driver] > most {
                     self.spill(*driver);
                 }
             }
-            let full = self.consumers(|id| fills.contains(&id) && self.filled[&id] == position);
-            full.iter().for_each(|consumer| self.resident[*consumer] = self.holds[*consumer]);
+            full.iter().chain(&others).for_each(|consumer| self.resident[*consumer] = self.figures[*consumer][1]);
             self.make_room(soft, &drivers);
+            self.note_peaks(soft, full.iter().chain(&others));
+            full.iter().for_each(|consumer| self.settle(*consumer));
             drivers.iter().for_each(|driver| self.resident[*driver] = 0);
         }
-        self.spilled
+        self.went
     }
 
     /// Lets what is held, but not driven now, go to disk until the rest stays below `soft`, or nothing is left.
@@ -237,28 +167,43 @@ impl<'p> Walk<'p> {
         let mut order: Vec<usize> = (0..self.resident.len()).filter(|consumer| !driven.contains(consumer)).collect();
         order.sort_by_key(|consumer| self.plan.consumers[*consumer].priority);
         for consumer in order {
-            if self.resident.iter().sum::<u64>() <= soft {
+            if self.resident.iter().fold(0_u64, |all, own| all.saturating_add(*own)) <= soft {
                 return;
             }
             self.spill(consumer);
         }
     }
 
+    /// Of what has just been filled: what had to go took what memory there was before that.
+    fn note_peaks<'c>(&mut self, soft: u64, filled: impl Iterator<Item = &'c usize>) {
+        let left = self.resident.iter().fold(soft, |left, own| left.saturating_sub(*own)).max(soft / 4);
+        for consumer in filled {
+            let peak = self.figures[*consumer][1];
+            let is_gone = self.resident[*consumer] == 0;
+            self.went.peaks[*consumer] = if is_gone { peak.min(left) } else { peak.min(soft) };
+        }
+    }
+
+    /// What was taken while a buffer was filled is given back.
+    fn settle(&mut self, consumer: usize) {
+        self.resident[consumer] = self.resident[consumer].min(self.figures[consumer][0]);
+    }
+
     fn spill(&mut self, consumer: usize) {
-        if self.plan.consumers[consumer].spills {
-            self.spilled[consumer] += std::mem::take(&mut self.resident[consumer]);
+        if self.plan.consumers[consumer].spills && self.resident[consumer] > 0 {
+            self.resident[consumer] = 0;
+            self.went.spilled[consumer] = self.figures[consumer][2];
         }
     }
 
     /// The consumers of some operators.
     fn consumers(&self, of: impl Fn(OperatorId) -> bool) -> Vec<usize> {
         let consumers = self.plan.consumers.iter().enumerate();
-        consumers.filter(|(_, consumer)| of(consumer.operator)).map(|(position, _)| position).collect()
+        consumers.filter(|(_, consumer)| consumer.operator.is_some_and(&of)).map(|(position, _)| position).collect()
     }
 }
 
-/// The buffers that a stage fills.
-fn fills<'a>(plan: &'a PhysicalPlan, stage: &'a Stage) -> impl Iterator<Item = OperatorId> + 'a {
-    let heads: Vec<OperatorId> = stage.heads().collect();
-    stage.operators().filter(move |id| plan.operator(*id).is_driver() && !heads.contains(id))
+/// Whether a stage fills a buffer.
+fn is_filled(plan: &PhysicalPlan, stage: &Stage, id: OperatorId) -> bool {
+    plan.operator(id).is_driver() && !stage.heads().any(|head| head == id)
 }

@@ -1,10 +1,10 @@
 //! The document as sections for people. A section without content is left out.
 
-use super::layout::{blocks, count, list, percent, rough, size, table};
+use super::layout::{blocks, count, list, percent, rough, rough_most, size, table};
 use super::model::{
-    Arbitration, AtRest, BufferEdge, Columns, DeadLetterFile, Document, EstimatedSpill, Key, Memory, Node, Output,
-    Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, SpillingStage, Stage, Statistic, Step,
-    StorageSummary,
+    Arbitration, AtRest, BufferEdge, Columns, Consumer, DeadLetterFile, Document, EstimatedSpill, Key, Memory, Node,
+    Output, OverLimit, Program, Properties, Rate, RowIdentity, Segment, SourcePolicy, SpillCompression, SpillingStage,
+    Stage, Statistic, Step, StorageSummary,
 };
 
 /// Prints the document.
@@ -76,7 +76,7 @@ fn properties(properties: &[(String, Properties)]) -> Vec<String> {
     blocks(properties.iter().map(|(label, properties)| {
         let mut lines = vec![format!("{label}:")];
         lines.extend(properties.columns.as_ref().map(columns).unwrap_or_default());
-        lines.extend(properties.order.as_ref().map(|order| format!("  order: {order}")));
+        lines.extend(properties.ordering.as_ref().map(|order| format!("  order: {order}")));
         lines.extend(properties.key.as_ref().map(key));
         lines.extend(properties.at_rest.as_ref().map(at_rest));
         lines.extend(properties.row_identity.as_ref().and_then(row_identity));
@@ -120,11 +120,10 @@ fn at_rest(at_rest: &AtRest) -> String {
 
 fn buffer_edge_row(edge: &BufferEdge) -> Vec<String> {
     let port = edge.port.as_ref().map_or_else(String::new, |port| format!(" ({port})"));
-    let peak = known(edge.predicted_bytes);
     vec![
         edge.slot.clone(),
         format!("{}{port} -> {}, input {}", edge.from, edge.to, edge.input),
-        format!("priority {}, peak {peak}: {}", edge.priority, edge.why),
+        format!("priority {}, holds {}: {}", edge.priority, known(edge.predicted_bytes), edge.why),
     ]
 }
 
@@ -137,14 +136,21 @@ fn row_identity(identity: &RowIdentity) -> Option<String> {
 fn arbitration(arbitration: &Arbitration) -> Option<String> {
     let yes = |flag| if flag { "yes" } else { "no" };
     Some(format!(
-        "  arbitration: priority {} | pause {} | spill {} | peak {} | frees {} | reclaim {}",
+        "  arbitration: priority {} | pause {} | spill {} | holds {} | peak {} | frees {} | reclaim {}",
         arbitration.priority?,
         yes(arbitration.can_pause),
         yes(arbitration.spills),
-        known(arbitration.predicted_peak_bytes),
+        bounded(arbitration.predicted_held_bytes, arbitration.at_most),
+        bounded(arbitration.predicted_peak_bytes, arbitration.at_most),
         known(arbitration.predicted_freed_bytes),
         known(arbitration.predicted_reclaim_bytes),
     ))
+}
+
+/// A figure that may be less.
+fn bounded(bytes: Option<u64>, at_most: bool) -> String {
+    let at_most = at_most && bytes.is_some_and(|bytes| bytes > 0);
+    format!("{}{}", if at_most { "at most " } else { "" }, known(bytes))
 }
 
 fn known(bytes: Option<u64>) -> String {
@@ -155,27 +161,41 @@ fn spill(spill: &EstimatedSpill, memory: &Memory) -> Vec<String> {
     if spill.per_stage.is_empty() {
         return Vec::new();
     }
-    let rows = spill.per_stage.iter().map(|stage| vec![stage.name.clone(), known(stage.bytes), held(stage)]);
+    let row = |stage: &SpillingStage| vec![stage.name.clone(), up_to(stage.usual_bytes, stage.bytes), held(stage)];
     let limit = format!("under a limit of {}, before compression", size(memory.limit_bytes));
-    table(rows.chain([vec!["total".to_string(), known(spill.total_bytes), limit]]))
+    let total = vec!["total".to_string(), up_to(spill.usual_total, spill.total), limit];
+    table(spill.per_stage.iter().map(row).chain([total]))
+}
+
+/// What is usual, and the most.
+fn up_to(usual: Option<u64>, most: Option<u64>) -> String {
+    match (usual, most) {
+        (Some(usual), Some(most)) if usual < most => format!("{}, at most {}", size(usual), size(most)),
+        (_, most) => known(most),
+    }
 }
 
 fn held(stage: &SpillingStage) -> String {
-    let about = if stage.at_most { "at most about " } else { "about " };
     match (stage.only_if, stage.held_bytes) {
         (Some(condition), _) => format!("holds nothing unless {condition}"),
         (_, None) => "the size of an input is not known".to_string(),
-        (_, Some(held)) => format!("holds {about}{}", size(held)),
+        (_, held) => format!("holds {}", about(stage.usual_held_bytes, held, stage.at_most)),
     }
 }
 
+/// What is expected, or as much as usual data come to.
+fn about(usual: Option<u64>, shown: Option<u64>, at_most: bool) -> String {
+    if at_most { up_to(usual, shown) } else { format!("about {}", known(shown)) }
+}
+
 fn compression(storage: &StorageSummary) -> Vec<String> {
-    if storage.spill_compression.0.is_empty() {
+    let SpillCompression { mode, per_stage } = &storage.spill_compression;
+    if per_stage.0.is_empty() {
         return Vec::new();
     }
-    let names: Vec<String> = storage.spill_compression.0.iter().map(|(name, _)| name.clone()).collect();
+    let stages: Vec<String> = per_stage.0.iter().map(|(name, codec)| format!("{name} {codec}")).collect();
     let root = storage.spill_root.as_deref().unwrap_or("the system's folder for temporary files");
-    let mut lines = list("  lz4: ", &names);
+    let mut lines = list(&format!("  {mode}: "), &stages);
     lines.push(format!("  in {root}, no cap"));
     lines
 }
@@ -223,9 +243,12 @@ fn rate_text(of: &str, rate: &Rate) -> String {
 
 fn statistic_row(statistic: &Statistic) -> Vec<String> {
     let noun = if statistic.estimated_rows == Some(1) { "row" } else { "rows" };
-    let rows = match (statistic.estimated_rows, statistic.at_most) {
-        (Some(rows), false) => format!("about {} {noun}", rough(rows)),
-        (Some(rows), true) => format!("at most about {} {noun}", rough(rows)),
+    let rows = match (statistic.estimated_rows, statistic.most_rows) {
+        (Some(rows), _) if statistic.at_most => format!("at most {} {noun}", rough_most(rows)),
+        (Some(rows), Some(most)) if most > rows => {
+            format!("about {} {noun}, at most {}", rough(rows), rough_most(most))
+        }
+        (Some(rows), _) => format!("about {} {noun}", rough(rows)),
         (None, _) => "rows unknown".to_string(),
     };
     vec![statistic.node.clone(), rows, statistic.origin.clone()]
@@ -259,14 +282,37 @@ fn memory(memory: &Memory) -> Vec<String> {
     }
     lines.extend(table(memory.consumers.iter().map(|consumer| {
         let spills = if consumer.spills { "spills" } else { "can't spill" };
-        let at_most = if consumer.at_most && consumer.predicted_peak_bytes.is_some() { "at most " } else { "" };
-        let peak = format!("peak {at_most}{}", known(consumer.predicted_peak_bytes));
         vec![
             consumer.name.clone(),
-            format!("priority {}, {peak}, {spills}: {}", priority(consumer.priority), consumer.why),
+            format!("priority {}, {}, {spills}: {}", priority(consumer.priority), held_by(consumer), consumer.why),
         ]
     })));
+    lines.extend(memory.over_limit.iter().map(|over| over_limit(over, memory.limit_bytes)));
     lines
+}
+
+/// What a consumer holds, and how much of it stays in memory.
+fn held_by(consumer: &Consumer) -> String {
+    let held = || about(consumer.usual_held_bytes, consumer.predicted_held_bytes, consumer.at_most);
+    match (consumer.only_if, consumer.predicted_held_bytes, consumer.predicted_peak_bytes) {
+        (Some(condition), ..) => format!("holds nothing unless {condition}"),
+        (_, Some(all), Some(peak)) if peak < all => {
+            format!("holds {}; in memory {}", held(), bounded(Some(peak), consumer.at_most))
+        }
+        (_, Some(_), _) => format!("holds {}", held()),
+        (_, None, _) => "holds unknown".to_string(),
+    }
+}
+
+/// What is sure to stop a run, if the estimate is right.
+fn over_limit(over: &OverLimit, limit: u64) -> String {
+    let (needed, limit) = (size(over.needed_bytes), size(limit));
+    let if_all = if over.at_most { " if all these rows come" } else { "" };
+    format!(
+        "  {} will not fit{if_all}: its rows are one group (`partition_by: []`), which takes about {needed} at once where \
+         the limit is {limit}; a run stops there (E310)",
+        over.node
+    )
 }
 
 /// The last of all is asked for nothing.

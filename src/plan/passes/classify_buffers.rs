@@ -120,7 +120,7 @@ fn streaming_reason(operator: &Operator, consumers: usize) -> String {
 fn consumers(id: OperatorId, operator: &Operator) -> Vec<MemoryConsumer> {
     let consumer = |name: String, priority: u8, reason: &str| MemoryConsumer {
         name,
-        operator: id,
+        operator: Some(id),
         priority,
         spills: priority != LAST_PRIORITY,
         reason: reason.to_string(),

@@ -330,7 +330,7 @@ fn counted(plan: &PhysicalPlan) -> Result<(), Broken> {
 
 /// Whether a memory consumer is there and belongs to an operator.
 fn owns(plan: &PhysicalPlan, id: OperatorId, consumer: usize) -> bool {
-    plan.consumers.get(consumer).is_some_and(|consumer| consumer.operator == id)
+    plan.consumers.get(consumer).is_some_and(|consumer| consumer.operator == Some(id))
 }
 
 fn ports_are_read(plan: &PhysicalPlan, id: OperatorId) -> Result<(), Broken> {

@@ -5,13 +5,14 @@
 //! Those are what its sources declare, then what operators that can fail on a row or a group read, then what its sinks
 //! read, each in plan order. Operators whose expressions can't fail count as well, so that editing one never moves a
 //! column. A group of an aggregate that fails shows its key; such a group, and the rows that an aggregate made, have no
-//! source.
+//! source. Where dead letters of several stages have to be put in order, there is a memory consumer for those that wait.
 
 use std::collections::BTreeSet;
 
+use super::classify_buffers::LAST_PRIORITY;
 use super::lineage;
 use crate::analysis::hir::Schema;
-use crate::plan::physical::{ColumnSet, Operator, OperatorId, OperatorKind, PhysicalPlan};
+use crate::plan::physical::{ColumnSet, MemoryConsumer, Operator, OperatorId, OperatorKind, PhysicalPlan};
 
 /// Runs the pass.
 pub fn plan_dead_letters(mut plan: PhysicalPlan) -> PhysicalPlan {
@@ -19,7 +20,25 @@ pub fn plan_dead_letters(mut plan: PhysicalPlan) -> PhysicalPlan {
         let columns = if plan.dead_letters.files[file].include_source_row { columns(&plan, file) } else { Vec::new() };
         plan.dead_letters.files[file].columns = columns;
     }
+    if waits(&plan) {
+        plan.dead_letters.consumer = Some(plan.consumers.len());
+        plan.consumers.push(MemoryConsumer {
+            name: MemoryConsumer::DEAD_LETTERS.to_string(),
+            operator: None,
+            priority: LAST_PRIORITY,
+            spills: true,
+            reason: "holds dead letters until those of all stages are there; what is more than an eighth of the limit \
+                     goes to disk"
+                .to_string(),
+        });
+    }
     plan
+}
+
+/// Whether there can be dead letters that wait for others.
+fn waits(plan: &PhysicalPlan) -> bool {
+    let letters = &plan.dead_letters;
+    letters.continue_on_error && !letters.files.is_empty() && !plan.gives_letters_in_order(&plan.stages)
 }
 
 fn columns(plan: &PhysicalPlan, file: usize) -> Vec<String> {

@@ -169,7 +169,7 @@ fn count(plan: &mut PhysicalPlan, counted: &BTreeSet<OperatorId>) {
         plan.counted.insert(*id, plan.consumers.len());
         plan.consumers.push(MemoryConsumer {
             name: format!("{} (rows written)", plan.operator(*id).label()),
-            operator: *id,
+            operator: Some(*id),
             priority: LAST_PRIORITY,
             spills: false,
             reason: "holds one bit a row, so that a row counts once, however many outputs it reaches".to_string(),

@@ -19,6 +19,8 @@ pub struct DeadLetters {
     pub rate: Option<hir::Rate>,
     /// Ceilings of single sources.
     pub source_rates: Vec<(OperatorId, hir::Rate)>,
+    /// The memory consumer of dead letters that wait until those of all stages are there; `None` if none has to.
+    pub consumer: Option<usize>,
     /// Ceiling on the share of rows that do not fit their types, for each source.
     pub type_error_threshold: Option<Spanned<f64>>,
 }

@@ -73,14 +73,19 @@ impl Stage {
 pub struct MemoryConsumer {
     /// What messages call it, such as `distinct.clean`.
     pub name: String,
-    /// The operator that holds it.
-    pub operator: OperatorId,
+    /// The operator that holds it; `None` for dead letters, which come from all of them.
+    pub operator: Option<OperatorId>,
     /// Lower spills first.
     pub priority: u8,
     /// Whether it can spill.
     pub spills: bool,
     /// What makes it grow, as a phrase.
     pub reason: String,
+}
+
+impl MemoryConsumer {
+    /// What the consumer of dead letters that wait is called.
+    pub const DEAD_LETTERS: &str = "dead_letters";
 }
 
 /// The whole plan.
@@ -152,6 +157,17 @@ impl PhysicalPlan {
         let sources = of(|kind| matches!(kind, OperatorKind::Source(_)));
         let aggregates = of(|kind| matches!(kind, OperatorKind::Aggregate(_)));
         sources.chain(aggregates).map(|(id, _)| id).collect()
+    }
+
+    /// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its source,
+    /// sources come in plan order, and no aggregate makes rows, which stand behind all others.
+    pub fn gives_letters_in_order(&self, stages: &[Stage]) -> bool {
+        if self.operators().any(|(_, operator)| operator.is_aggregate()) {
+            return false;
+        }
+        let is_source = |id: OperatorId| matches!(self.operator(id).kind, OperatorKind::Source(_));
+        let alone = |stage: &Stage| stage.segments.len() == 1 && stage.heads().all(is_source);
+        stages.iter().all(alone) && stages.is_sorted_by_key(|stage| stage.segments[0].head)
     }
 
     /// Whether aggregates, and nothing else, made the rows that `id` gives.

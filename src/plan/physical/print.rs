@@ -132,7 +132,8 @@ impl Display for IdentityUse {
 impl Display for MemoryConsumer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spills = if self.spills { "spills" } else { "does not spill" };
-        write!(f, "{} of {}, priority {}, {spills}: {}", self.name, self.operator, self.priority, self.reason)
+        let of = self.operator.map_or_else(String::new, |operator| format!(" of {operator}"));
+        write!(f, "{}{of}, priority {}, {spills}: {}", self.name, self.priority, self.reason)
     }
 }
 

@@ -9,6 +9,7 @@ mod cull;
 mod dead_letters;
 mod disk_failures;
 mod distinct;
+mod expectations;
 mod failures;
 mod inputs;
 mod order_keys;
