@@ -30,6 +30,17 @@ pub struct NoKey {
     pub found: &'static str,
 }
 
+impl NoKey {
+    /// What is there, for messages: `NaN`, `an array`, `a map`.
+    pub fn phrase(&self) -> String {
+        match self.found {
+            "array" => "an array".to_owned(),
+            "map" => "a map".to_owned(),
+            other => other.to_owned(),
+        }
+    }
+}
+
 const NULL: u8 = 0;
 pub(super) const BOOL: u8 = 1;
 pub(super) const NUMBER: u8 = 2;

@@ -115,20 +115,16 @@ impl<'p> RowProgram<'p> {
         arguments.collect()
     }
 
-    fn without_key(&self, NoKey { column, found, .. }: &NoKey, row: usize) -> Fault {
+    fn without_key(&self, no_key: &NoKey, row: usize) -> Fault {
+        let NoKey { column, found, .. } = no_key;
         let span = self.aggregation.key_spans[*column];
         let column = &self.aggregation.grouped.columns[*column];
-        let article = match *found {
-            "array" => "an ",
-            "map" => "a ",
-            _ => "",
-        };
         Fault {
             row,
             kind: FaultKind::NoKey,
             field: Some(column.name.as_str().into()),
             value: (*found == "NaN").then(|| found.to_string()),
-            message: format!("{article}{found} can't be a key"),
+            message: format!("{} can't be a key", no_key.phrase()),
             span,
             other: None,
         }

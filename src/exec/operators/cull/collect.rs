@@ -110,17 +110,11 @@ fn stored(batch: &Batch, column: usize) -> Column {
 }
 
 impl CullCollector<'_> {
-    fn unkeyed(&self, NoKey { column, found, .. }: &NoKey) -> Failure {
+    fn unkeyed(&self, no_key: &NoKey) -> Failure {
+        let NoKey { column, .. } = no_key;
         let name = self.names.columns().get(*column).copied().unwrap_or_default();
-        let article = if *found == "array" {
-            "an "
-        } else if *found == "map" {
-            "a "
-        } else {
-            ""
-        };
         let message =
-            format!("cull `{}`: column '{name}' is {article}{found}, which can't be a key", self.operator.name);
+            format!("cull `{}`: column '{name}' is {}, which can't be a key", self.operator.name, no_key.phrase());
         let diagnostic = Diagnostic::error(Code::E396, message).label(self.key_span(*column), "groups by this column");
         Failure::new(diagnostic.help("give such rows a key, or filter them, in a transform before it"), 3)
     }
