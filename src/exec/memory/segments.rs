@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use super::{Charge, Exceeded};
+
 /// Items of a full piece.
 const PIECE: usize = 1 << PIECE_BITS;
 const PIECE_BITS: u32 = 14;
@@ -112,6 +114,22 @@ impl<T> Segments<T> {
             self.piece_for(number).resize_with(end - start, T::default);
             number = end;
         }
+    }
+
+    /// The same, charged before it grows.
+    pub fn grow_charged(&mut self, count: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded>
+    where
+        T: Default,
+    {
+        let (before, bound) = (self.bytes(), self.bound(count));
+        if bound > before {
+            charge.take(bound - before)?;
+        }
+        self.grow(count);
+        if bound > before {
+            charge.give_back(bound - self.bytes());
+        }
+        Ok(())
     }
 
     /// Forgets the items from number `count` on.

@@ -156,7 +156,7 @@ impl<'p> Held<'p> {
         let group = self.table.admit_one(key, self.hasher.hash_one(key))?;
         let count = self.table.len();
         if group >= self.count {
-            grow(&mut self.seen, count, &mut self.charge)?;
+            self.seen.grow_charged(count, &mut self.charge)?;
             *self.seen.get_mut(group) = seen;
             self.note_first(layout, group, first_row, firsts)?;
         }
@@ -178,13 +178,13 @@ impl<'p> Held<'p> {
     /// Keeps what has to be known of a new group's first row.
     fn note_first(&mut self, layout: &GroupLayout, group: u32, first: FirstRow, firsts: &[u8]) -> Result<(), Exceeded> {
         if layout.names_rows {
-            grow(&mut self.first_rows, group as usize + 1, &mut self.charge)?;
-            grow(&mut self.first_files, group as usize + 1, &mut self.charge)?;
+            self.first_rows.grow_charged(group as usize + 1, &mut self.charge)?;
+            self.first_files.grow_charged(group as usize + 1, &mut self.charge)?;
             *self.first_rows.get_mut(group) = first.row;
             *self.first_files.get_mut(group) = first.file;
         }
         if layout.has_firsts() {
-            grow(&mut self.first_places, group as usize + 1, &mut self.charge)?;
+            self.first_places.grow_charged(group as usize + 1, &mut self.charge)?;
             if let Some(bytes) = self.firsts.needs(firsts) {
                 self.charge.take(bytes as u64)?;
             }
@@ -308,19 +308,6 @@ fn told<T: Copy>(list: &Segments<T>, groups: Range<u32>) -> impl Iterator<Item =
 /// The most that making a list longer takes, in bytes.
 fn growth<T>(list: &Segments<T>, count: usize) -> u64 {
     list.bound(count) - list.bytes()
-}
-
-/// Makes a list longer.
-fn grow<T: Default>(list: &mut Segments<T>, count: usize, charge: &mut Charge<'_>) -> Result<(), Exceeded> {
-    let (before, bound) = (list.bytes(), list.bound(count));
-    if bound > before {
-        charge.take(bound - before)?;
-    }
-    list.grow(count);
-    if bound > before {
-        charge.give_back(bound - list.bytes());
-    }
-    Ok(())
 }
 
 impl Piece {

@@ -288,11 +288,7 @@ impl Sizes<'_> {
 
     /// Makes room for so many groups.
     fn grow(&mut self, count: usize) -> Result<(), Exceeded> {
-        let (held, bound) = (self.sizes.bytes(), self.sizes.bound(count));
-        self.charge.take(bound - held)?;
-        self.sizes.grow(count);
-        self.charge.give_back(bound - self.sizes.bytes());
-        Ok(())
+        self.sizes.grow_charged(count, &mut self.charge)
     }
 
     /// All of them, by group.
