@@ -43,12 +43,12 @@ fn too_late(source: &Source<'_>, file: usize, late: &Late) -> String {
     let (name, file, spec) = (&source.operator.name, &source.files[file].display, &source.spec.source);
     let key = late.column();
     let column = &spec.columns[spec.sort_order[key].column].name;
-    let (before, value) = (shown(&late.before.values[key]), shown(&late.place.values[key]));
-    let line = late.place.line.map(|line| format!(", line {line}")).unwrap_or_default();
+    let (before, value) = (shown(&late.before.values[key]), shown(&late.row.values[key]));
+    let line = late.row.line.map(|line| format!(", line {line}")).unwrap_or_default();
     format!(
         "{file}, row {}{line}: source `{name}` is not in the order that it declares: `{column}` is {value}, below a row \
          with {before}",
-        late.place.row
+        late.row.number
     )
 }
 

@@ -1,6 +1,5 @@
 //! Dead letters of several stages: put aside until the last stage is over, then written in the order of their rows.
 
-use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::memory::{Arbitrator, Charge};
 use crate::exec::spill::{Disk, Merge, MergeError, Sorter};
@@ -181,9 +180,7 @@ pub(super) fn failure(error: MergeError) -> Failure {
         MergeError::Failed(failure) => return failure,
         MergeError::Exceeded(exceeded) | MergeError::Giant { exceeded, .. } => exceeded,
     };
-    let (used, limit, name) = (exceeded.used, exceeded.limit, MemoryConsumer::DEAD_LETTERS);
-    let message =
-        format!("{name}: node_buffer exceeded budget ({used}/{limit}) [dead letters that wait for their order]");
-    let diagnostic = exceeded.facts("a dead letter").fold(Diagnostic::error(Code::E310, message), Diagnostic::note);
+    let (name, detail) = (MemoryConsumer::DEAD_LETTERS, "dead letters that wait for their order");
+    let diagnostic = exceeded.noted(exceeded.diagnostic(name, "node_buffer", detail), "a dead letter");
     Failure::new(diagnostic.help("raise `memory.limit` (or run with `--memory-limit`)"), 1)
 }

@@ -143,13 +143,8 @@ impl<'p> GroupTable<'p> {
         (0..group % EVERY).fold(first, |spot, _| self.records.next(spot).expect("there is a record for each group"))
     }
 
-    /// Appends the group of each row; a key that is new begins a group. `hashes` are those of the keys, always by the
-    /// same hasher.
-    pub fn admit(&mut self, keys: &Keys, hashes: &[u64], groups: &mut Vec<u32>) -> Result<(), Exceeded> {
-        self.admit_rows(keys, hashes, 0..hashes.len(), groups)
-    }
-
-    /// The same for some of the rows.
+    /// Appends the group of each of some rows; a key that is new begins a group. `hashes` are those of all keys, always by
+    /// the same hasher.
     pub fn admit_rows(
         &mut self,
         keys: &Keys,

@@ -15,4 +15,4 @@ pub use equality::{Keys, NoKey};
 pub use fold::{Blanks, folded};
 pub use groups::{GroupTable, KeyHasher};
 pub use order::OrderKeys;
-pub use sequence::{Ends, Late, Place, Sequence};
+pub use sequence::{CheckedRow, Late, Section, Sequence};

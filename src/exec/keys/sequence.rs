@@ -3,11 +3,11 @@
 use super::order::OrderKeys;
 use crate::exec::value::Value;
 
-/// A row that is looked at.
+/// A row of a file whose order is looked at.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct CheckedRow {
     /// Its number in the file.
-    pub row: u64,
+    pub number: u64,
     /// The physical line it begins in, if that is known still.
     pub line: Option<u64>,
     /// What it has in the columns of the key.
@@ -18,37 +18,41 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Late {
     /// The row in front of it.
-    pub before: Place,
+    pub before: CheckedRow,
     /// The row.
-    pub place: Place,
+    pub row: CheckedRow,
 }
 
 impl Late {
     /// The first column of the key, by its position there, in which the two rows differ.
     pub fn column(&self) -> usize {
-        let values = self.before.values.iter().zip(&self.place.values);
-        values.take_while(|(before, value)| before.equals(value)).count().min(self.place.values.len().saturating_sub(1))
+        let values = self.before.values.iter().zip(&self.row.values);
+        values.take_while(|(before, value)| before.equals(value)).count().min(self.row.values.len().saturating_sub(1))
     }
 }
 
 /// What is known of some rows that stand one behind the other.
-pub struct Ends {
-    first: (Vec<u8>, Place),
-    last: (Vec<u8>, Place),
+pub struct Section {
+    first: (Vec<u8>, CheckedRow),
+    last: (Vec<u8>, CheckedRow),
     late: Option<Late>,
 }
 
-impl Ends {
+impl Section {
     /// Looks at rows, given the position of each among the keys, and what says more about one; `None` if there are none.
-    pub fn of(keys: &OrderKeys, mut rows: impl Iterator<Item = usize>, place: impl Fn(usize) -> Place) -> Option<Self> {
+    pub fn of(
+        keys: &OrderKeys,
+        mut rows: impl Iterator<Item = usize>,
+        checked: impl Fn(usize) -> CheckedRow,
+    ) -> Option<Self> {
         let first = rows.next()?;
         let mut last = first;
         let late = rows.find_map(|row| {
             let before = last;
             last = row;
-            (keys.key(row) < keys.key(before)).then(|| Late { before: place(before), place: place(row) })
+            (keys.key(row) < keys.key(before)).then(|| Late { before: checked(before), row: checked(row) })
         });
-        let end = |row: usize| (keys.key(row).to_vec(), place(row));
+        let end = |row: usize| (keys.key(row).to_vec(), checked(row));
         Some(Self { first: end(first), last: end(last), late })
     }
 
@@ -61,19 +65,19 @@ impl Ends {
 /// Rows that are looked at in their order.
 #[derive(Default)]
 pub struct Sequence {
-    last: Option<(Vec<u8>, Place)>,
+    last: Option<(Vec<u8>, CheckedRow)>,
     late: Option<Late>,
 }
 
 impl Sequence {
     /// Adds the rows that come next.
-    pub fn add(&mut self, ends: Ends) {
+    pub fn add(&mut self, section: Section) {
         if self.late.is_some() {
             return;
         }
-        let Ends { first, last, late } = ends;
+        let Section { first, last, late } = section;
         self.late = match self.last.take() {
-            Some((key, before)) if first.0 < key => Some(Late { before, place: first.1 }),
+            Some((key, before)) if first.0 < key => Some(Late { before, row: first.1 }),
             _ => late,
         };
         self.last = Some(last);

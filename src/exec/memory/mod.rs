@@ -12,6 +12,7 @@ pub use working_set::{block_size, block_size_of, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::diagnostics::{Code, Diagnostic};
 use crate::plan::explain::layout::size;
 
 /// Owns the memory limit of a run.
@@ -45,15 +46,21 @@ pub struct Exceeded {
 }
 
 impl Exceeded {
-    /// The same as facts about it: what was asked for, by whom, and who holds what.
-    pub fn facts(&self, who: &str) -> impl Iterator<Item = String> {
+    /// E310 for what `holder` keeps in an `arena` or a `node_buffer`. `detail` says what had no room.
+    pub fn diagnostic(&self, holder: &str, store: &str, detail: &str) -> Diagnostic {
+        let Self { used, limit, .. } = self;
+        Diagnostic::error(Code::E310, format!("{holder}: {store} exceeded budget ({used}/{limit}) [{detail}]"))
+    }
+
+    /// Adds what was asked for, by whom, and who holds what.
+    pub fn noted(&self, diagnostic: Diagnostic, who: &str) -> Diagnostic {
         let (wanted, limit, in_use) = (size(self.wanted), size(self.limit), self.used.saturating_sub(self.wanted));
         let asked = match in_use {
             0 => format!("{who} would take {wanted} where the limit is {limit}"),
             in_use => format!("{who} asked for {wanted} more where {} of {limit} were in use", size(in_use)),
         };
         let holders = self.holders.iter().map(|(name, held)| format!("{name} holds {}", size(*held)));
-        std::iter::once(asked).chain(holders)
+        std::iter::once(asked).chain(holders).fold(diagnostic, Diagnostic::note)
     }
 }
 

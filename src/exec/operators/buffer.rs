@@ -9,7 +9,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::batch::Batch;
 use crate::exec::eval::Constants;
@@ -290,8 +290,6 @@ impl BufferContext<'_> {
     /// The failure of a buffer that doesn't fit the memory limit: E310, naming what would overrun it, and `who` asked for
     /// more.
     pub fn does_not_fit(operator: &Operator, detail: &str, exceeded: &Exceeded, who: &str) -> Failure {
-        let Exceeded { used, limit, .. } = exceeded;
-        let message = format!("{}: node_buffer exceeded budget ({used}/{limit}) [{detail}]", operator.name);
         let place = match &operator.kind {
             OperatorKind::Park(_) => "the rows of an input wait here until the merge can take them",
             OperatorKind::Distinct(_) => "the first row of each key waits here until all rows have come",
@@ -299,11 +297,11 @@ impl BufferContext<'_> {
             OperatorKind::Aggregate(_) => "every group waits here until the last row has come",
             _ => "all rows wait here until the last has come",
         };
-        let mut diagnostic = Diagnostic::error(Code::E310, message).label(operator.span, place);
+        let mut diagnostic = exceeded.diagnostic(&operator.name, "node_buffer", detail).label(operator.span, place);
         if let Some(words) = operator.in_words() {
             diagnostic = diagnostic.note(format!("`{}` is {words}", operator.name));
         }
-        let diagnostic = exceeded.facts(who).fold(diagnostic, Diagnostic::note);
+        let diagnostic = exceeded.noted(diagnostic, who);
         let help = "only a higher `memory.limit` (or `--memory-limit`) keeps the result as it is";
         Failure::new(diagnostic.help(help), 1)
     }

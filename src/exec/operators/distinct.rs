@@ -36,6 +36,7 @@ pub(super) fn new<'p>(
 ) -> (Arc<dyn Collector + 'p>, Box<dyn Buffer<'p> + 'p>) {
     let collector = DistinctCollector {
         key: spec.key.clone(),
+        names: spec.key.iter().map(|column| spec.schema.columns[*column].name.clone()).collect(),
         key_spans: spec.key_spans.clone(),
         hasher: KeyHasher::default(),
         codec: Arc::clone(&context.codec),
@@ -75,6 +76,8 @@ impl<'p> Room<'p> {
 /// The side that workers share.
 struct DistinctCollector {
     key: Vec<usize>,
+    /// The names of these columns.
+    names: Vec<String>,
     /// Where the columns of the key are named.
     key_spans: Vec<Span>,
     hasher: KeyHasher,
@@ -111,8 +114,8 @@ impl Collector for DistinctCollector {
 
 impl DistinctCollector {
     fn unkeyed(&self, no_key: &NoKey) -> Fault {
-        let message = format!("type mismatch: expected a distinct key, got {}", no_key.found);
-        let span = self.key_spans[no_key.column];
+        let (name, span) = (&self.names[no_key.column], self.key_spans[no_key.column]);
+        let message = format!("type mismatch: expected a distinct key in `{name}`, got {}", no_key.phrase());
         Fault { row: no_key.row, kind: FaultKind::TypeError, field: None, value: None, message, span, other: None }
     }
 }

@@ -78,7 +78,7 @@ impl Cause {
     }
 
     /// It as bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Box<[u8]> {
         let text = |text: &String| Value::String(text.clone());
         let optional = |field: &Option<String>| field.as_ref().map_or(Value::Null, text);
         let at = self.at.as_ref().map(|At { row, place }| {
@@ -102,7 +102,7 @@ impl Cause {
         ];
         let mut bytes = Vec::new();
         value::encode(&Value::Array(parts), &mut bytes);
-        bytes
+        bytes.into()
     }
 
     /// What [`Self::to_bytes`] made bytes of.

@@ -9,7 +9,7 @@ use crate::formats::csv::{Binding, Block, Cutter, Decoded, Decoder, Index};
 use crate::plan::physical::{ColumnSet, SourceOperator};
 
 use super::Source;
-use super::open::{BoundFile, Watch, read_failure, reopen};
+use super::open::{BoundFile, ProvenFile, read_failure, reopen};
 
 /// What decodes the blocks of one file.
 pub(crate) struct FileDecoder {
@@ -93,7 +93,7 @@ pub(crate) struct Ticket {
 struct Opened {
     cutter: Cutter,
     decoder: Arc<FileDecoder>,
-    watch: Option<Watch>,
+    proven: Option<ProvenFile>,
 }
 
 /// Cuts the files of one source into blocks.
@@ -130,15 +130,15 @@ impl<'a, 'p> Feed<'a, 'p> {
             if self.open.is_none() && !self.open_next()? {
                 return Ok(None);
             }
-            let Some(Opened { cutter, decoder, watch }) = &mut self.open else { return Ok(None) };
+            let Some(Opened { cutter, decoder, proven }) = &mut self.open else { return Ok(None) };
             let file = self.next_file - 1;
             let filled = cutter.next_block(block);
             if filled.map_err(|error| read_failure(self.source, &self.source.files[file], &error))? {
                 let decoder = Arc::clone(decoder);
                 return Ok(Some(self.ticket(file as u32, block, decoder)));
             }
-            if let Some(watch) = watch {
-                watch.check(self.source, &self.source.files[file])?;
+            if let Some(proven) = proven {
+                proven.check(self.source, &self.source.files[file])?;
             }
             self.open = None;
         }
@@ -153,7 +153,7 @@ impl<'a, 'p> Feed<'a, 'p> {
 
     fn open_next(&mut self) -> Result<bool, Failure> {
         let Some(bound) = self.files.get_mut(self.next_file) else { return Ok(false) };
-        let (cutter, watch) = match bound.opened.take() {
+        let (cutter, proven) = match bound.opened.take() {
             Some(cutter) => (cutter, None),
             None => reopen(self.source, &self.source.files[self.next_file], bound, self.block_size)?,
         };
@@ -163,7 +163,7 @@ impl<'a, 'p> Feed<'a, 'p> {
             bound.binding.clone(),
             std::mem::take(&mut bound.carried),
         );
-        self.open = Some(Opened { cutter, decoder: Arc::new(decoder), watch });
+        self.open = Some(Opened { cutter, decoder: Arc::new(decoder), proven });
         self.next_file += 1;
         Ok(true)
     }

@@ -115,37 +115,37 @@ pub(super) fn reopen(
     file: &SourceFile,
     bound: &BoundFile,
     block_size: usize,
-) -> Result<(Cutter, Option<Watch>), Failure> {
+) -> Result<(Cutter, Option<ProvenFile>), Failure> {
     let opened = open(source, file)?;
-    let watch = match &bound.proven {
-        Some(proven) => Some(Watch::new(source, file, &opened, proven.clone())?),
+    let proven = match &bound.proven {
+        Some(stamp) => Some(ProvenFile::new(source, file, &opened, stamp.clone())?),
         None => None,
     };
     let (cutter, header) = cut(source, file, opened, block_size)?;
     if header == bound.header && cutter.width().is_none_or(|width| width == bound.binding.width) {
-        return Ok((cutter, watch));
+        return Ok((cutter, proven));
     }
     Err(changed(source, file, "it has other columns than when the run began"))
 }
 
 /// A file whose order was proven by an earlier look at it.
-pub(super) struct Watch {
+pub(super) struct ProvenFile {
     file: File,
-    proven: Stamp,
+    stamp: Stamp,
 }
 
-impl Watch {
-    fn new(source: &Source<'_>, file: &SourceFile, opened: &File, proven: Stamp) -> Result<Self, Failure> {
+impl ProvenFile {
+    fn new(source: &Source<'_>, file: &SourceFile, opened: &File, stamp: Stamp) -> Result<Self, Failure> {
         let handle = opened.try_clone().map_err(|error| read_failure(source, file, &ReadError::Io(error)))?;
-        let watch = Self { file: handle, proven };
-        watch.check(source, file)?;
-        Ok(watch)
+        let proven = Self { file: handle, stamp };
+        proven.check(source, file)?;
+        Ok(proven)
     }
 
     /// Fails if the file isn't the one any more that was looked at: what was proven doesn't hold for it.
     pub fn check(&self, source: &Source<'_>, file: &SourceFile) -> Result<(), Failure> {
         let now = Stamp::of_file(&self.file).map_err(|error| read_failure(source, file, &ReadError::Io(error)))?;
-        if now == self.proven { Ok(()) } else { Err(changed(source, file, "its order was checked before that")) }
+        if now == self.stamp { Ok(()) } else { Err(changed(source, file, "its order was checked before that")) }
     }
 }
 

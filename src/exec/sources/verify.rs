@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::analysis::hir::SortKey;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::exec::keys::{Ends, Late, OrderKeys, Place, Sequence};
+use crate::exec::keys::{CheckedRow, Late, OrderKeys, Section, Sequence};
 use crate::exec::value::Value;
 use crate::exec::workers::on_all;
 use crate::exec::{Failure, Observer, Options, lock};
@@ -101,7 +101,7 @@ struct State {
     /// The number of the next block to read.
     next: u64,
     /// What the blocks came to that wait for one in front of them, by number; `None` for one without rows.
-    waiting: BTreeMap<u64, Option<Ends>>,
+    waiting: BTreeMap<u64, Option<Section>>,
     /// What all blocks in front of number `next_seen` came to.
     seen: Sequence,
     next_seen: u64,
@@ -126,13 +126,13 @@ impl State {
     }
 
     /// Adds what a block came to, so that only blocks behind one that is on its way are kept.
-    fn add(&mut self, number: u64, ends: Option<Ends>) {
+    fn add(&mut self, number: u64, section: Option<Section>) {
         // Blocks before a broken one are on their way; those behind it can't have the first such record.
-        self.over |= ends.as_ref().is_some_and(Ends::is_broken);
-        self.waiting.insert(number, ends);
-        while let Some(ends) = self.waiting.remove(&self.next_seen) {
+        self.over |= section.as_ref().is_some_and(Section::is_broken);
+        self.waiting.insert(number, section);
+        while let Some(section) = self.waiting.remove(&self.next_seen) {
             self.next_seen += 1;
-            ends.into_iter().for_each(|ends| self.seen.add(ends));
+            section.into_iter().for_each(|section| self.seen.add(section));
         }
     }
 
@@ -163,26 +163,26 @@ impl Check<'_> {
                 (state.interrupted, state.over) = (true, true);
             }
             let Some(number) = lock(&self.state).take(&mut block) else { return };
-            let ends = self.ends(&block, &mut index);
-            lock(&self.state).add(number, ends);
+            let section = self.section(&block, &mut index);
+            lock(&self.state).add(number, section);
         }
     }
 
     /// `None` if no record of the block can be typed.
-    fn ends(&self, block: &Block, index: &mut Index) -> Option<Ends> {
+    fn section(&self, block: &Block, index: &mut Index) -> Option<Section> {
         self.decoder.decoder.index(block, index);
         let decoded = self.decoder.decoder.decode(block, index, 0..block.records);
         let rows = block.records as usize;
         let keys = OrderKeys::encode(self.keys, &decoded.columns, rows);
         let mut faults = decoded.faults.iter().map(|fault| fault.position as usize).peekable();
         let good = (0..rows).filter(|row| faults.next_if_eq(row).is_none());
-        Ends::of(&keys, good, |row| self.place(block, index, &decoded, row))
+        Section::of(&keys, good, |row| self.checked(block, index, &decoded, row))
     }
 
-    fn place(&self, block: &Block, index: &Index, decoded: &Decoded, row: usize) -> Place {
+    fn checked(&self, block: &Block, index: &Index, decoded: &Decoded, row: usize) -> CheckedRow {
         let value = |key: &SortKey| decoded.columns[key.column].as_ref().map_or(Value::Null, |c| c.value(row));
-        Place {
-            row: block.first_row + row as u64,
+        CheckedRow {
+            number: block.first_row + row as u64,
             line: Some(self.decoder.decoder.line(block, index, row as u32)),
             values: self.keys.iter().map(value).collect(),
         }

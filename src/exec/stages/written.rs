@@ -1,6 +1,5 @@
 //! Which rows reached a sink, where that can't be told segment by segment.
 
-use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::memory::{Arbitrator, Charge, Exceeded};
 use crate::exec::operators::Reached;
@@ -110,10 +109,8 @@ impl Bits<'_> {
 
 /// E310 for bits that don't fit, even where all that can go to disk did.
 pub(super) fn does_not_fit(plan: &PhysicalPlan, exceeded: &Exceeded) -> Failure {
-    let Exceeded { used, limit, .. } = exceeded;
-    let message =
-        format!("written_rows: arena exceeded budget ({used}/{limit}) [one bit for each row that is written]");
-    let diagnostic = exceeded.facts("the bits").fold(Diagnostic::error(Code::E310, message), Diagnostic::note);
+    let diagnostic = exceeded.diagnostic("written_rows", "arena", "one bit for each row that is written");
+    let diagnostic = exceeded.noted(diagnostic, "the bits");
     let makers = plan.counted.keys().map(|maker| plan.operator(*maker).span);
     let diagnostic = makers.fold(diagnostic, |diagnostic, span| {
         diagnostic.label(span, "its rows reach outputs by several ways; each counts once in the summary")

@@ -156,7 +156,8 @@ proptest! {
             );
             let (keys, _) = Keys::encode(&[column], &Bitmap::new_set(part.len()));
             let mut groups = Vec::new();
-            table.admit(&keys, &hasher.hash(&keys), &mut groups).expect("there is no limit");
+            let admitted = table.admit_rows(&keys, &hasher.hash(&keys), 0..part.len(), &mut groups);
+            admitted.expect("there is no limit");
             for (value, group) in part.iter().zip(groups) {
                 let known = seen.iter().position(|other| other == value).unwrap_or_else(|| {
                     seen.push(*value);

@@ -46,8 +46,8 @@ pub(super) struct Decisive {
     pub arguments: Vec<Vec<Column>>,
     /// Where rows are ordered within their group.
     pub order: Option<OrderKeys>,
-    /// The rows that an aggregate can't take, ascending.
-    pub failures: Vec<(usize, Cause)>,
+    /// The rows that an aggregate can't take, ascending, each with the [`Cause`] as bytes.
+    pub failures: Vec<(usize, Box<[u8]>)>,
     /// Where the rows come from.
     pub origin: Origin,
 }
@@ -59,7 +59,7 @@ impl Decisive {
     }
 
     /// Those of some rows that an aggregate can't take.
-    pub fn failures(&self, rows: &Range<usize>) -> &[(usize, Cause)] {
+    pub fn failures(&self, rows: &Range<usize>) -> &[(usize, Box<[u8]>)] {
         let place = |row: usize| self.failures.partition_point(|(failed, _)| *failed < row);
         &self.failures[place(rows.start)..place(rows.end)]
     }
@@ -92,13 +92,18 @@ impl Collector for CullCollector<'_> {
         let (arguments, faults) = self.arguments.evaluate(batch);
         self.codec.encode(batch, &mut out.chunk).map_err(CollectError::Unwritable)?;
         let order_by = &self.spec.cull.order_by;
+        let failure = |fault: &Fault| {
+            let cause = self.names.in_group(keys.key(fault.row), self.cause(batch, fault));
+            (fault.row, cause.to_bytes())
+        };
+        let failures = faults.iter().map(failure).collect();
         out.part::<Part>().push(Decisive {
             hashes: self.hasher.hash(&keys),
             keys,
             firsts: self.firsts.iter().map(|column| stored(batch, *column)).collect(),
             arguments,
             order: (!order_by.is_empty()).then(|| OrderKeys::encode(order_by, &batch.columns, batch.rows)),
-            failures: faults.iter().map(|fault| (fault.row, self.cause(batch, fault))).collect(),
+            failures,
             origin: batch.origin.clone(),
         });
         Ok(Admitted::default())

@@ -166,7 +166,7 @@ impl Culling<'_> {
         let told = (!self.spec.shows_groups).then_some(told);
         let cause = Cause { stage, kind, field: None, value, message, row: 0, at: None, told };
         let cause = self.names.in_group(self.store.table.key(group), cause);
-        self.failed.add(&mut self.store, group, LetterRow::NONE, &cause, &mut || Ok(()))
+        self.failed.add(&mut self.store, group, LetterRow::NONE, &cause.to_bytes(), &mut || Ok(()))
     }
 
     /// Reserves memory for what is done once all rows are in. Others have made room by then.

@@ -108,7 +108,7 @@ impl<'p> Culling<'p> {
         states
             + firsts
             + order.map_or(0, |(ordered, keys)| ordered.growth(keys, rows))
-            + batch.failures(rows).iter().map(|(_, cause)| FailedGroups::most(cause)).sum::<u64>()
+            + batch.failures(rows).iter().map(|(_, cause)| FailedGroups::cost(cause)).sum::<u64>()
     }
 
     fn admit_piece(
@@ -141,8 +141,7 @@ impl<'p> Culling<'p> {
         }
         for (row, cause) in batch.failures(&rows) {
             let group = groups[row - rows.start];
-            let cause = self.names.in_group(self.store.table.key(group), cause.clone());
-            self.failed.add(&mut self.store, group, LetterRow::NONE, &cause, others)?;
+            self.failed.add(&mut self.store, group, LetterRow::NONE, cause, others)?;
         }
         Ok(())
     }

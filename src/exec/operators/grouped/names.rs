@@ -1,7 +1,7 @@
 //! What messages say about groups.
 
 use crate::analysis::hir::Schema;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::keys::equality;
 use crate::exec::memory::Exceeded;
@@ -57,7 +57,8 @@ impl<'p> GroupNames<'p> {
         let detail = format!(
             "one {kind} correlation group [{group}] does not fit; the reported use is that group's reload footprint alone"
         );
-        let diagnostic = self.exceeded(&detail, used, limit, "one group of it is more than all of the memory");
+        let alone = Exceeded { wanted: used, used, limit, holders: Vec::new() };
+        let diagnostic = self.exceeded(&alone, &detail, "one group of it is more than all of the memory");
         let diagnostic = diagnostic.note(format!("the group takes {} where the limit is {}", size(used), size(limit)));
         let help = "raise `memory.limit` clear of that figure, which is a floor: other state of the run is in memory, \
                     too; another `partition_by` or fewer columns give another result";
@@ -66,9 +67,8 @@ impl<'p> GroupNames<'p> {
 
     /// E310 for what is kept for each of so many groups, of which this had no room.
     pub fn too_many(&self, exceeded: &Exceeded, grown: Grown, groups: usize) -> Failure {
-        let Exceeded { used, limit, .. } = exceeded;
         let count = if groups == 1 { "its one group".to_owned() } else { format!("each of its {groups} groups") };
-        let mut diagnostic = self.exceeded(self.state, *used, *limit, &format!("keeps something for {count}"));
+        let mut diagnostic = self.exceeded(exceeded, self.state, &format!("keeps something for {count}"));
         let who = match grown {
             Grown::Keys => "the keys of groups",
             Grown::Aggregate { name, span, .. } => {
@@ -79,7 +79,7 @@ impl<'p> GroupNames<'p> {
             Grown::Decisions => "deciding on the groups",
             Grown::Failures => "the reasons why groups failed",
         };
-        diagnostic = exceeded.facts(who).fold(diagnostic, Diagnostic::note);
+        let diagnostic = exceeded.noted(diagnostic, who);
         Failure::new(diagnostic.help(Self::room_for_groups(grown, groups)), 1)
     }
 
@@ -98,8 +98,7 @@ impl<'p> GroupNames<'p> {
         }
     }
 
-    fn exceeded(&self, detail: &str, used: u64, limit: u64, place: &str) -> Diagnostic {
-        let message = format!("{}: arena exceeded budget ({used}/{limit}) [{detail}]", self.operator.name);
-        Diagnostic::error(Code::E310, message).label(self.operator.span, place)
+    fn exceeded(&self, exceeded: &Exceeded, detail: &str, place: &str) -> Diagnostic {
+        exceeded.diagnostic(&self.operator.name, "arena", detail).label(self.operator.span, place)
     }
 }

@@ -47,8 +47,6 @@ pub(in crate::exec::operators) struct FailedGroups<'p> {
 
 /// What an entry takes but for the bytes of the reason: the nodes of the tree are half full at least.
 const ENTRY: usize = 2 * size_of::<(u32, (LetterRow, Box<[u8]>))>() + 2 * size_of::<(u32, RowId)>();
-/// More than the name of a group has bytes.
-const GROUP: u64 = 1100;
 
 impl<'p> FailedGroups<'p> {
     /// None yet. With a codec one row of a failed group is its [trigger](Self::begin_with), whatever failed; without one,
@@ -72,27 +70,26 @@ impl<'p> FailedGroups<'p> {
         self.causes.contains_key(&group)
     }
 
-    /// The most that noting why a group failed takes, with a name for the group.
-    pub fn most(cause: &Cause) -> u64 {
-        (ENTRY + cause.to_bytes().len()) as u64 + GROUP
+    /// What noting why a group failed takes, given the [`Cause`] as bytes.
+    pub fn cost(cause: &[u8]) -> u64 {
+        (ENTRY + cause.len()) as u64
     }
 
-    /// Notes why a group failed: the first reason counts, by row and then as they come.
+    /// Notes why a group failed, given the [`Cause`] as bytes: the first reason counts, by row and then as they come.
     pub fn add(
         &mut self,
         store: &mut Store<'p>,
         group: u32,
         row: LetterRow,
-        cause: &Cause,
+        cause: &[u8],
         others: Others<'_>,
     ) -> Result<(), Refused> {
         if self.causes.get(&group).is_some_and(|(first, _)| *first <= row) {
             return Ok(());
         }
-        let bytes = cause.to_bytes();
-        store.reserve(&mut self.charge, (ENTRY + bytes.len()) as u64, Grown::Failures, others)?;
-        if let Some((_, replaced)) = self.causes.insert(group, (row, bytes.into())) {
-            self.charge.give_back((ENTRY + replaced.len()) as u64);
+        store.reserve(&mut self.charge, Self::cost(cause), Grown::Failures, others)?;
+        if let Some((_, replaced)) = self.causes.insert(group, (row, cause.into())) {
+            self.charge.give_back(Self::cost(&replaced));
         }
         Ok(())
     }

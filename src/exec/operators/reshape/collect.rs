@@ -36,8 +36,8 @@ pub(super) struct Grouped {
     pub made_of: Vec<u32>,
     /// For each resting row, what it is ordered by within its group.
     pub order: OrderKeys,
-    /// The rows that failed, where that only costs their groups.
-    pub failures: Vec<(u32, LetterRow, Cause)>,
+    /// The rows that failed, where that only costs their groups, each with the [`Cause`] as bytes.
+    pub failures: Vec<(u32, LetterRow, Box<[u8]>)>,
 }
 
 /// What the key that orders a row in its group begins with: the place of its kind. A row that came in has no such byte
@@ -126,7 +126,7 @@ impl ReshapeCollector<'_> {
         Ok(())
     }
 
-    fn grouped(&self, batch: &Batch, rows: RestingRows, failures: Vec<(u32, LetterRow, Cause)>) -> Grouped {
+    fn grouped(&self, batch: &Batch, rows: RestingRows, failures: Vec<(u32, LetterRow, Box<[u8]>)>) -> Grouped {
         let reshape = &self.spec.reshape;
         let stored =
             |column: &usize| batch.columns[*column].clone().expect("pruning keeps the columns that make a group");
@@ -141,10 +141,10 @@ impl ReshapeCollector<'_> {
         Grouped { hashes: self.hasher.hash(&keys), keys, blanks, made_of, order, failures }
     }
 
-    fn failure(&self, batch: &Batch, failure: &RuleFault) -> (u32, LetterRow, Cause) {
+    fn failure(&self, batch: &Batch, failure: &RuleFault) -> (u32, LetterRow, Box<[u8]>) {
         let (origin, row) = (&batch.origin, failure.fault.row);
         let letter_row = LetterRow { source: origin.source_of(row), source_row: origin.source_row(row) };
-        (row as u32, letter_row, self.cause(batch, failure))
+        (row as u32, letter_row, self.cause(batch, failure).to_bytes())
     }
 
     fn cause(&self, batch: &Batch, RuleFault { rules, fault }: &RuleFault) -> Cause {

@@ -115,7 +115,7 @@ impl Grouped {
     /// The most that noting the failures of some rows takes, in bytes.
     fn failing(&self, rows: &Range<usize>) -> u64 {
         let place = |row: usize| self.failures.partition_point(|(failed, ..)| (*failed as usize) < row);
-        self.failures[place(rows.start)..place(rows.end)].iter().map(|(.., cause)| FailedGroups::most(cause)).sum()
+        self.failures[place(rows.start)..place(rows.end)].iter().map(|(.., cause)| FailedGroups::cost(cause)).sum()
     }
 }
 

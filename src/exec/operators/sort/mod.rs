@@ -28,7 +28,7 @@ use crate::plan::physical::{Operator, SortOperator};
 use super::buffer::{Admitted, Buffer, BufferContext, CollectError, Collected, Collector, Drain, Full, Others, Seal};
 use super::read_back::ReadBack;
 use entries::{ChunkTails, Entry, Held};
-use watch::{Seen, Watch};
+use watch::{OrderWatch, Seen};
 
 /// A sort's two sides.
 pub(super) fn new<'p>(
@@ -47,7 +47,7 @@ pub(super) fn new<'p>(
         threads: context.threads,
         charge: Charge::new(context.arbitrator, spec.rest.consumer),
         held: Held::default(),
-        watch: context.unproven.clone().map(Watch::new),
+        watch: context.unproven.clone().map(OrderWatch::new),
         spilled: Spilled::new(context.disk, spec.rest.consumer),
     };
     (Arc::new(collector), Box::new(buffer))
@@ -119,7 +119,7 @@ struct Sort<'p> {
     charge: Charge<'p>,
     held: Held,
     /// Sees whether files are in the order that they claim, where that isn't known.
-    watch: Option<Watch<'p>>,
+    watch: Option<OrderWatch<'p>>,
     spilled: Spilled<'p>,
 }
 
@@ -142,7 +142,7 @@ impl<'p> Buffer<'p> for Sort<'p> {
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
-        self.watch.iter().flat_map(Watch::warnings).collect()
+        self.watch.iter().flat_map(OrderWatch::warnings).collect()
     }
 
     fn spillable(&self) -> u64 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::analysis::hir::SortKey;
 use crate::diagnostics::Diagnostic;
 use crate::exec::batch::Batch;
-use crate::exec::keys::{Ends, OrderKeys, Place, Sequence};
+use crate::exec::keys::{CheckedRow, OrderKeys, Section, Sequence};
 use crate::exec::orders;
 use crate::exec::sources::Source;
 use crate::exec::value::Value;
@@ -15,7 +15,7 @@ use crate::exec::value::Value;
 pub(super) struct Seen {
     /// The file, by its position among the source's.
     file: u32,
-    ends: Ends,
+    section: Section,
 }
 
 impl Seen {
@@ -23,31 +23,31 @@ impl Seen {
     pub fn of(batch: &Batch, claimed: &[SortKey]) -> Option<Self> {
         let keys = OrderKeys::encode(claimed, &batch.columns, batch.rows);
         let value = |key: &SortKey, row| batch.columns[key.column].as_ref().map_or(Value::Null, |c| c.value(row));
-        let place = |row| Place {
-            row: batch.origin.file_row(row),
+        let checked = |row| CheckedRow {
+            number: batch.origin.file_row(row),
             line: None,
             values: claimed.iter().map(|key| value(key, row)).collect(),
         };
-        let ends = Ends::of(&keys, 0..batch.rows, place)?;
-        Some(Self { file: batch.origin.file, ends })
+        let section = Section::of(&keys, 0..batch.rows, checked)?;
+        Some(Self { file: batch.origin.file, section })
     }
 }
 
 /// Puts together what is seen of the files of a source.
-pub(super) struct Watch<'p> {
+pub(super) struct OrderWatch<'p> {
     source: Arc<Source<'p>>,
     files: BTreeMap<u32, Sequence>,
 }
 
-impl<'p> Watch<'p> {
+impl<'p> OrderWatch<'p> {
     /// Nothing seen yet.
     pub fn new(source: Arc<Source<'p>>) -> Self {
         Self { source, files: BTreeMap::new() }
     }
 
     /// Adds what comes next.
-    pub fn add(&mut self, Seen { file, ends }: Seen) {
-        self.files.entry(file).or_default().add(ends);
+    pub fn add(&mut self, Seen { file, section }: Seen) {
+        self.files.entry(file).or_default().add(section);
     }
 
     /// W307 for each file that is not in its order.
