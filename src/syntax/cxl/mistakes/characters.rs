@@ -83,7 +83,8 @@ fn type_behind(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
 /// `match region { "N" | "S" => 1, _ => 2 }`
 fn alternative(lexer: &Lexer<'_, '_>) -> Option<(usize, Diagnostic)> {
     let len = lexer.rest().bytes().take_while(|byte| *byte == b'|').count();
-    let subject = subject_of_pattern(lexer.tokens()).filter(|_| len > 0)?;
+    // The way back over the tokens is as long as the text: few symbols may go it.
+    let subject = if len > 0 { subject_of_pattern(lexer.tokens())? } else { return None };
     let diagnostic = Diagnostic::error(Code::E202, "an arm of a `match` has one pattern")
         .label(lexer.span(lexer.at, lexer.at + len), "");
     Some((len, diagnostic.help(one_by_one(subject))))
