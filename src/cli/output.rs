@@ -2,17 +2,30 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-/// Writes a document to standard output. False if that failed; a reader that went away is not a failure, anything
-/// else is reported.
+/// Writes what was asked for to standard output. False if that failed, which is reported as an error.
 pub(super) fn document(text: &str) -> bool {
+    let written = write(text);
+    if let Err(error) = &written {
+        error_line(&format!("error: can't write to standard output: {error}"));
+    }
+    written.is_ok()
+}
+
+/// Writes what there is to say about a completed run to standard output. The outputs are published whether or not this
+/// can be read, so a failure is only warned of.
+pub(super) fn closing_words(text: &str) {
+    if let Err(error) = write(text) {
+        let published = "the run completed and its outputs are published";
+        error_line(&format!("warning: {published}, but the summary can't be written to standard output: {error}"));
+    }
+}
+
+/// Writes to standard output. A reader that went away is not a failure.
+fn write(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Ok(()) => true,
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => true,
-        Err(error) => {
-            error_line(&format!("error: can't write to standard output: {error}"));
-            false
-        }
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 

@@ -193,25 +193,51 @@ fn markdown_becomes_text() {
     assert!(item.starts_with("- word") && item.lines().skip(1).all(|line| line.starts_with("  word")), "{item}");
 }
 
-/// A reader that goes away is not an error; a full disk is one, and not a crash.
+/// What was asked for and can't be written is an error, as on a full disk; a reader that goes away is not.
 #[test]
 #[cfg(target_os = "linux")]
 fn standard_output_fails() {
-    let with_stdout = |stdout: Stdio| {
+    let (folder, _) = sorting(10);
+    for line in
+        ["explain --list", "explain E203", "check p.yaml --format json", "run p.yaml --explain", "run p.yaml --dry-run"]
+    {
+        let full = shell(folder.path(), &format!("clinker {line} > /dev/full"));
+        assert_eq!(full.code, Some(4), "{line}");
+        let said = "error: can't write to standard output: No space left on device";
+        assert!(full.stderr.contains(said), "{line}: {}", full.stderr);
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
         let mut command = Command::new(env!("CARGO_BIN_EXE_clinker"));
-        let child = command.args(["explain", "--list"]).stdout(stdout).stderr(Stdio::piped()).spawn();
-        child.expect("the program starts")
-    };
-    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
-    let output = with_stdout(full.into()).wait_with_output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(4));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.starts_with("error: can't write to standard output"), "{stderr}");
+        command.args(line.split(' ')).current_dir(folder.path()).stdout(writer).stderr(Stdio::piped());
+        let gone = command.output().expect("the program starts");
+        let stderr = String::from_utf8_lossy(&gone.stderr);
+        assert_eq!(gone.status.code(), Some(0), "{line}: {stderr}");
+        assert!(!stderr.contains("standard output"), "{line}: {stderr}");
+    }
+    assert!(!folder.path().join("o.csv").exists(), "nothing was run");
+}
 
-    let (reader, writer) = std::io::pipe().expect("a pipe");
-    drop(reader);
-    let output = with_stdout(writer.into()).wait_with_output().expect("the program ends");
-    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+/// The outputs are there, so the exit code is that of the run.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_summary_that_cannot_be_written_is_warned_of() {
+    let said = "warning: the run completed and its outputs are published, but the summary can't be written to standard \
+                output: No space left on device (os error 28)\n";
+    for flags in ["", "--explain=analyze"] {
+        let (folder, _) = sorting(10);
+        let full = shell(folder.path(), &format!("clinker run p.yaml {flags} > /dev/full"));
+        assert_eq!((full.code, &*full.stderr), (Some(0), said), "{flags}");
+        assert!(folder.path().join("o.csv").exists());
+    }
+    let (folder, _) = sorting(10);
+    let quiet = shell(folder.path(), "clinker run p.yaml --quiet > /dev/full");
+    assert_eq!((quiet.code, &*quiet.stderr), (Some(0), ""));
+    let text = std::fs::read_to_string(folder.path().join("p.yaml")).expect("it is there");
+    let text = text + "error_handling: { strategy: continue, dlq: { path: bad.csv } }\n";
+    std::fs::write(folder.path().join("p.yaml"), text).expect("it is written");
+    std::fs::write(folder.path().join("s.csv"), "n\n1\nx\n").expect("it is written");
+    let rejected = shell(folder.path(), "clinker run p.yaml > /dev/full");
+    assert_eq!((rejected.code, &*rejected.stderr), (Some(2), said));
 }
 
 fn node(label: &str, counts: [u64; 6]) -> NodeReport {
@@ -478,7 +504,9 @@ fn limits_of_the_system_are_named() {
     std::fs::write(folder.path().join("p.yaml"), text + &(0..60).map(sink).collect::<String>()).expect("written");
     let many = shell(folder.path(), &format!("ulimit -n 40; {run}"));
     assert_eq!(many.code, Some(4));
-    for part in ["error[E394]: o", "Too many open files", "61 outputs are written at once", "`ulimit -n`"] {
+    for part in
+        ["error[E394]: o", "Too many open files", "62 files are open at once to be written: 61 outputs", "`ulimit -n`"]
+    {
         assert!(many.stderr.contains(part), "{part}: {}", many.stderr);
     }
 }

@@ -67,7 +67,24 @@ impl Workspace {
     pub fn create(&mut self, destination: &Destination) -> Result<Output, Failure> {
         self.files += 1;
         let hidden = leftovers::hidden_name(&destination.path, &self.id, self.files, "tmp");
-        Output::create(destination, &hidden, self.outputs)
+        let file = File::options().write(true).create_new(true).open(&hidden);
+        let file = file.map_err(|error| Failure::new(self.not_created(destination, &error), 4))?;
+        Ok(Output::new(destination, hidden, file))
+    }
+
+    /// What there is to say about an output whose file can't be made.
+    fn not_created(&self, destination: &Destination, error: &io::Error) -> Diagnostic {
+        let finding = output::finding(&destination.display, destination.span, error, 0);
+        if !system_limit::is_too_many_files(error) {
+            return finding;
+        }
+        let (outputs, folders) = (self.outputs, self.folders.len());
+        let folders_named = if folders == 1 { "the folder".to_owned() } else { format!("the {folders} folders") };
+        let written = outputs + folders;
+        finding.note(format!(
+            "{written} files are open at once to be written: {outputs} outputs, dead letters included, and a run file in \
+             {folders_named}; inputs, and rows that don't fit the memory limit, take more"
+        ))
     }
 
     /// Renames all outputs into place, or none.

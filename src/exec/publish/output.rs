@@ -23,23 +23,10 @@ pub(crate) struct Output {
 const BUFFER: usize = 64 * 1024;
 
 impl Output {
-    /// Begins the hidden file of one of so many `outputs`, which are all open at once.
-    pub(super) fn create(destination: &Destination, hidden: &Path, outputs: usize) -> Result<Self, Failure> {
-        let file = File::options().write(true).create_new(true).open(hidden).map_err(|error| {
-            let mut finding = finding(&destination.display, destination.span, &error, 0);
-            if system_limit::is_too_many_files(&error) {
-                let open = format!("{outputs} outputs are written at once, and inputs are open beside them");
-                finding = finding.note(open);
-            }
-            Failure::new(finding, 4)
-        })?;
-        Ok(Self {
-            destination: destination.clone(),
-            hidden: hidden.to_path_buf(),
-            file: BufWriter::with_capacity(BUFFER, file),
-            bytes: 0,
-            done: false,
-        })
+    /// An output that is written to its `hidden` file, which is new.
+    pub(super) fn new(destination: &Destination, hidden: PathBuf, file: File) -> Self {
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Self { destination: destination.clone(), hidden, file, bytes: 0, done: false }
     }
 
     /// Appends bytes.
@@ -102,7 +89,8 @@ impl Drop for Output {
     }
 }
 
-fn finding(display: &str, span: Span, error: &io::Error, bytes: u64) -> Diagnostic {
+/// An output that can't be written, or can't be written on behind so many bytes.
+pub(super) fn finding(display: &str, span: Span, error: &io::Error, bytes: u64) -> Diagnostic {
     let message = match bytes {
         0 => format!("{display} can't be written: {error}"),
         _ => format!("{display} can't be written on after {bytes} bytes: {error}"),

@@ -269,9 +269,10 @@ fn halfway(lab: &Lab) -> (Child, File) {
 
 #[test]
 fn a_signal_ends_a_run_between_two_blocks() {
-    let signals = [("-INT", 130), ("-TERM", 130), ("-HUP", 129)];
+    let signals = [("-INT", 130), ("-TERM", 130), ("-HUP", 129), ("-QUIT", 131)];
     // Who was started to outlive the terminal passes that on to its children.
-    for (signal, code) in signals.into_iter().filter(|(signal, _)| *signal != "-HUP" || !ignores_hang_ups()) {
+    let listens = |signal| !matches!((signal, ignored()), ("-HUP", [true, _]) | ("-QUIT", [_, true]));
+    for (signal, code) in signals.into_iter().filter(|(signal, _)| listens(*signal)) {
         let lab = lab();
         let (child, mut pipe) = halfway(&lab);
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
@@ -289,11 +290,12 @@ fn a_signal_ends_a_run_between_two_blocks() {
     }
 }
 
-/// Whether this process ignores SIGHUP, the first bit of the mask.
-fn ignores_hang_ups() -> bool {
+/// Whether this process ignores SIGHUP and SIGQUIT, the first and the third bit of the mask.
+fn ignored() -> [bool; 2] {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    [0, 2].map(|bit| mask >> bit & 1 == 1)
 }
 
 #[test]
@@ -301,11 +303,13 @@ fn a_run_may_outlive_its_terminal() {
     let lab = lab();
     std::fs::remove_file(lab.path("in.csv")).expect("it is there");
     assert!(Command::new("mkfifo").arg(lab.path("in.csv")).status().expect("mkfifo runs").success());
-    let child = program(&lab, "trap '' HUP; exec \"$@\"").spawn().expect("sh runs");
+    let child = program(&lab, "trap '' HUP QUIT; exec \"$@\"").spawn().expect("sh runs");
     let mut pipe = File::options().write(true).open(lab.path("in.csv")).expect("a pipe");
     pipe.write_all(b"n\n1\n").expect("somebody reads");
-    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
+    for signal in ["-HUP", "-QUIT"] {
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
     pipe.write_all(b"2\n").expect("somebody still reads");
     drop(pipe);
     assert!(child.wait_with_output().expect("a child").status.success());

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 use clinker::diagnostics::Code;
-use clinker::exec::Failure;
+use clinker::exec::{Failure, Report};
 use proptest::prelude::*;
 
 use crate::exec::lab::Lab;
@@ -115,7 +115,7 @@ fn late(rows: &[Row], claim: usize) -> Option<usize> {
     rows.windows(2).position(|pair| compare(&pair[1], &pair[0]).is_lt()).map(|position| position + 2)
 }
 
-/// Whether a group doesn't fit the memory limit.
+/// Whether a run doesn't fit its memory limit.
 fn exceeds(failure: &Failure) -> bool {
     failure.diagnostic.as_ref().is_some_and(|diagnostic| diagnostic.code == Code::E310)
 }
@@ -129,8 +129,25 @@ fn files() -> impl Strategy<Value = Vec<Rows>> {
     prop::collection::vec((prop::collection::vec(row, 0..25), any::<bool>()), 1..4)
 }
 
-const HOW: [(usize, usize, usize, Option<u64>); 5] =
-    [(1, 2048, 1 << 20, None), (2, 1, 1, None), (4, 7, 60, None), (3, 2048, 200, Some(6000)), (2, 3, 30, Some(2000))];
+/// Workers, rows of a batch, bytes of a block, and whether memory is as scarce as it may be.
+const HOW: [(usize, usize, usize, bool); 5] =
+    [(1, 2048, 1 << 20, false), (2, 1, 1, false), (4, 7, 60, false), (3, 2048, 200, true), (2, 3, 30, true)];
+
+/// Runs a pipeline; where memory is `scarce` under the first limit of 500 bytes, twice as much, and so on, with which it
+/// completes.
+fn run(lab: &mut Lab, text: &str, scarce: bool) -> Result<Report, TestCaseError> {
+    let limits = (0..12).map(|doublings| 500 << doublings);
+    for limit in limits.filter(|_| scarce) {
+        lab.memory_limit = Some(limit);
+        match lab.run(text) {
+            Err(failure) if exceeds(&failure) => {}
+            done => return done.map_err(|failure| TestCaseError::fail(format!("{failure:?}\n{text}"))),
+        }
+    }
+    prop_assert!(!scarce, "no limit is enough\n{}", text);
+    lab.memory_limit = None;
+    lab.run(text).map_err(|failure| TestCaseError::fail(format!("{failure:?}\n{text}")))
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
@@ -162,15 +179,11 @@ proptest! {
             expected.sort_by(compare);
         }
         let text = pipeline(read.len(), claim, reader);
-        for (threads, batch_size, block_size, memory_limit) in HOW {
+        for (threads, batch_size, block_size, scarce) in HOW {
             let mut lab = Lab::new(&texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>());
             (lab.options.threads, lab.options.block_size) = (threads, block_size);
-            (lab.batch_size, lab.memory_limit) = (Some(batch_size), memory_limit);
-            let report = match lab.run(&text) {
-                Ok(report) => report,
-                Err(failure) if memory_limit.is_some() && exceeds(&failure) => continue,
-                Err(failure) => panic!("{failure:?}"),
-            };
+            lab.batch_size = Some(batch_size);
+            let report = run(&mut lab, &text, scarce)?;
             prop_assert_eq!(lab.read("rows.csv"), table(&expected), "{}", text);
             if text.contains("groups.csv") {
                 prop_assert_eq!(lab.read("groups.csv"), groups(&expected, claim, reader), "{}", text);
@@ -229,13 +242,11 @@ proptest! {
         let mut lab = Lab::new(&[("0.csv", &table(&rows))]);
         lab.run(&behind(between, "hash")).expect("the run completes");
         let expected = lab.read("groups.csv");
-        for (threads, batch_size, block_size, memory_limit) in HOW {
-            (lab.options.threads, lab.options.block_size) = (threads, block_size);
-            (lab.batch_size, lab.memory_limit) = (Some(batch_size), memory_limit);
-            match lab.run(&behind(between, "streaming")) {
-                Ok(_) => prop_assert_eq!(lab.read("groups.csv"), &expected[..], "{}", behind(between, "streaming")),
-                Err(failure) => prop_assert!(memory_limit.is_some() && exceeds(&failure), "{:?}", failure),
-            }
+        let streaming = behind(between, "streaming");
+        for (threads, batch_size, block_size, scarce) in HOW {
+            (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
+            run(&mut lab, &streaming, scarce)?;
+            prop_assert_eq!(lab.read("groups.csv"), &expected[..], "{}", streaming);
         }
     }
 }
