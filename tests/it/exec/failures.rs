@@ -187,6 +187,66 @@ fn the_first_failure_is_reported() {
     }
 }
 
+/// Two sources of ids; what reads them is given.
+fn two_sources(nodes: &str) -> String {
+    let source = |name: &str| {
+        format!(
+            "  - {{ type: source, name: {name}, config: {{ type: csv, path: {name}.csv, schema: [{{ name: id, type: int }}] }} }}\n"
+        )
+    };
+    format!("pipeline: {{ name: p }}\nnodes:\n{}{}{nodes}", source("a"), source("b"))
+}
+
+/// A transform that fails on the row with this id; none does where it is 0.
+fn failing(name: &str, input: &str, id: u32) -> String {
+    format!("  - {{ type: transform, name: {name}, input: {input}, config: {{ cxl: 'emit x = 1 / (id - {id})' }} }}\n")
+}
+
+/// Of failures in several stages it is the first of the first stage, with any number of threads.
+#[test]
+fn the_first_stage_that_fails_says_why_a_run_stops() {
+    let sink = |name: &str, input: &str| {
+        format!("  - {{ type: sink, name: {name}, input: {input}, config: {{ type: csv, path: {name}.csv }} }}\n")
+    };
+    let apart = |a, b| failing("ta", "a", a) + &failing("tb", "b", b) + &sink("oa", "ta") + &sink("ob", "tb");
+    let behind = |a, b, both| {
+        let merge = "  - { type: merge, name: m, inputs: [tb, ta] }\n";
+        failing("ta", "a", a) + &failing("tb", "b", b) + merge + &failing("tm", "m", both) + &sink("o", "tm")
+    };
+    let sorted = |before, after| {
+        let sort = "  - { type: cull, name: s, input: a, config: { partition_by: [], order_by: [{ field: id, order: desc }], \
+                    removed_to: gone, rules: [{ name: none, drop_group_when: 'count(*) < 0' }] } }\n";
+        let below = failing("t1", "s", after) + &failing("t2", "t1", 100) + &sink("o1", "t2");
+        sort.to_owned()
+            + &sink("og", "s.gone")
+            + &failing("t0", "a", before)
+            + &sink("o0", "t0")
+            + &below
+            + &sink("ob", "b")
+    };
+    let cases = [
+        (apart(900, 1), "row 900 of a.csv"),
+        (apart(0, 1), "row 1 of b.csv"),
+        // A merge has its inputs one behind the other, whatever the order of the sources.
+        (behind(1, 800, 0), "row 800 of b.csv"),
+        (behind(5, 0, 3), "row 3 of b.csv"),
+        (behind(5, 0, 0), "row 5 of a.csv"),
+        // What is below a buffer has a stage of its own, in which rows have another order.
+        (sorted(850, 1), "row 850 of a.csv"),
+        (sorted(0, 99), "row 100 of a.csv"),
+        (sorted(0, 101), "row 101 of a.csv"),
+    ];
+    let rows = (1..=1000).fold("id\n".to_owned(), |text, id| text + &format!("{id}\n"));
+    for (nodes, place) in cases {
+        for (threads, block_size, batch_size) in [(1, 1 << 20, 2048), (2, 700, 7), (4, 64, 100), (7, 1, 1)] {
+            let mut lab = Lab::new(&[("a.csv", &rows), ("b.csv", &rows)]);
+            (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
+            let message = lab.failure(&two_sources(&nodes));
+            assert!(message.contains(place), "{threads} threads, blocks of {block_size}: {message}\n{nodes}");
+        }
+    }
+}
+
 #[test]
 fn a_file_that_goes_away_stops_the_run() {
     let pipeline = TRIPS.replace("path: trips.csv", "paths: [trips.csv, more.csv]");
