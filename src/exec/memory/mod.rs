@@ -30,6 +30,35 @@ struct Consumer {
     name: String,
     held: AtomicU64,
     peak: AtomicU64,
+    /// What is left of an [`Advance`]; [`NONE`] without one.
+    advance: AtomicU64,
+}
+
+/// No advance: no limit is as high.
+const NONE: u64 = u64::MAX;
+
+impl Consumer {
+    fn new(name: String) -> Self {
+        let [held, peak, advance] = [0, 0, NONE].map(AtomicU64::new);
+        Self { name, held, peak, advance }
+    }
+
+    /// Takes up to so many bytes from the advance. Tells how many.
+    fn draw(&self, bytes: u64) -> u64 {
+        let rest = |left: u64| (left != NONE).then(|| left.saturating_sub(bytes));
+        self.advance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).map_or(0, |left| left.min(bytes))
+    }
+
+    /// Puts bytes back into the advance. Tells whether there is one.
+    fn put_back(&self, bytes: u64) -> bool {
+        let more = |left: u64| (left != NONE).then(|| left + bytes);
+        self.advance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// What is left of the advance.
+    fn left(&self) -> u64 {
+        Some(self.advance.load(Ordering::Relaxed)).filter(|left| *left != NONE).unwrap_or_default()
+    }
 }
 
 /// A reservation that would pass the limit.
@@ -67,23 +96,42 @@ impl Exceeded {
 impl Arbitrator {
     /// An arbitrator over `limit` bytes for these consumers, by position in the plan's list.
     pub fn new(limit: u64, consumers: impl IntoIterator<Item = String>) -> Self {
-        let consumer = |name| Consumer { name, held: AtomicU64::new(0), peak: AtomicU64::new(0) };
-        let consumers = consumers.into_iter().map(consumer).collect();
+        let consumers = consumers.into_iter().map(Consumer::new).collect();
         Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0), consumers }
     }
 
     /// Charges `bytes` to a consumer before it grows by them.
     pub fn reserve(&self, consumer: usize, bytes: u64) -> Result<(), Exceeded> {
+        let consumer = &self.consumers[consumer];
+        let drawn = consumer.draw(bytes);
+        let used = self.take(bytes - drawn).inspect_err(|_| self.free(consumer, drawn))?;
+        consumer.peak.fetch_max(consumer.held.fetch_add(bytes, Ordering::Relaxed) + bytes, Ordering::Relaxed);
+        // What is reserved in advance may turn out to be too much: it counts when it is held.
+        let ahead: u64 = self.consumers.iter().map(Consumer::left).sum();
+        self.peak.fetch_max(used.saturating_sub(ahead), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Makes bytes a part of what is in use. Gives what is in use then.
+    fn take(&self, bytes: u64) -> Result<u64, Exceeded> {
         // What does not fit is never added, not even for a moment: another worker's reservation may fit meanwhile.
         let fitting = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
         match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting) {
-            Ok(before) => {
-                let Consumer { held, peak, .. } = &self.consumers[consumer];
-                peak.fetch_max(held.fetch_add(bytes, Ordering::Relaxed) + bytes, Ordering::Relaxed);
-                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
-                Ok(())
-            }
+            Ok(before) => Ok(before + bytes),
             Err(before) => Err(self.exceeded(bytes, before.saturating_add(bytes))),
+        }
+    }
+
+    /// Lets a consumer have bytes in advance, if it has none; else, and if there is no room, `None`.
+    fn advance(&self, consumer: usize, bytes: u64) -> Option<Advance<'_>> {
+        self.take(bytes).ok()?;
+        let advance = &self.consumers[consumer].advance;
+        match advance.compare_exchange(NONE, bytes, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Some(Advance { arbitrator: self, consumer }),
+            Err(_) => {
+                self.used.fetch_sub(bytes, Ordering::Relaxed);
+                None
+            }
         }
     }
 
@@ -94,8 +142,16 @@ impl Arbitrator {
 
     /// Gives back what a consumer was charged.
     pub fn release(&self, consumer: usize, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-        self.consumers[consumer].held.fetch_sub(bytes, Ordering::Relaxed);
+        let consumer = &self.consumers[consumer];
+        consumer.held.fetch_sub(bytes, Ordering::Relaxed);
+        self.free(consumer, bytes);
+    }
+
+    /// Makes room of what a consumer had: for itself if it has an advance.
+    fn free(&self, consumer: &Consumer, bytes: u64) {
+        if !consumer.put_back(bytes) {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
+        }
     }
 
     /// The limit, in bytes.
@@ -127,11 +183,26 @@ impl Arbitrator {
         let mut holders: Vec<_> = self
             .consumers
             .iter()
-            .map(|consumer| (consumer.name.clone(), consumer.held.load(Ordering::Relaxed)))
+            .map(|consumer| (consumer.name.clone(), consumer.held.load(Ordering::Relaxed) + consumer.left()))
             .filter(|(_, held)| *held > 0)
             .collect();
         holders.sort_by_key(|(_, held)| std::cmp::Reverse(*held));
         Exceeded { wanted, used, limit: self.limit, holders }
+    }
+}
+
+/// Room that a consumer has in advance: what its charges take comes from there, and what they give back goes there. Dropped
+/// when that is done; what is left is free then.
+#[derive(Debug)]
+pub struct Advance<'p> {
+    arbitrator: &'p Arbitrator,
+    consumer: usize,
+}
+
+impl Drop for Advance<'_> {
+    fn drop(&mut self) {
+        let left = self.arbitrator.consumers[self.consumer].advance.swap(NONE, Ordering::Relaxed);
+        self.arbitrator.used.fetch_sub(left, Ordering::Relaxed);
     }
 }
 
@@ -159,6 +230,12 @@ impl<'p> Charge<'p> {
     /// Reserves more only if that leaves the footprint of the run below the soft threshold. Tells whether it did.
     pub fn take_below_soft(&mut self, bytes: u64) -> bool {
         self.arbitrator.over_soft(bytes) == 0 && self.take(bytes).is_ok()
+    }
+
+    /// Reserves all at once what several charges of the consumer are about to take, together at most so many bytes. `None`
+    /// if there is no room for that, or if the consumer has an advance already.
+    pub fn advance(&self, bytes: u64) -> Option<Advance<'p>> {
+        self.arbitrator.advance(self.consumer, bytes)
     }
 
     /// Whether so many more bytes could be reserved now.

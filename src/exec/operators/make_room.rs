@@ -41,7 +41,8 @@ pub(crate) fn make_room(
     if has_spilled {
         give_back_freed_memory();
     }
-    Ok(has_spilled)
+    // A buffer may have had more in advance than it took in the end.
+    Ok(has_spilled || arbitrator.has_room(wanted))
 }
 
 fn priority(plan: &PhysicalPlan, id: OperatorId) -> u8 {

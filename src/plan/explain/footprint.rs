@@ -4,8 +4,8 @@
 
 use super::amount::{Amount, groups};
 use super::guess::Guess;
-use super::states::{decoded, encoded_states, lists, states, transient};
-use crate::analysis::hir::{Cull, ExprKind, Schema, SinkColumnSource, SortKey};
+use super::states::{decoded, encoded_states, kept, lists, states, transient};
+use crate::analysis::hir::{ExprKind, Schema, SinkColumnSource, SortKey};
 use crate::analysis::types::Kind;
 use crate::plan::physical::{
     AggregateOperator, CullOperator, DistinctOperator, OperatorKind, PhysicalPlan, ReshapeOperator, Rest, RestForm,
@@ -50,8 +50,8 @@ const SORT_RUN: u64 = 1 << 20;
 const GROUP_NUMBER: u64 = 4;
 /// What is known of the size of a group of rows.
 const GROUP_SIZES: u64 = 16;
-/// A value of a group's first row that rules read.
-const FIRST_VALUE: u64 = 32;
+/// What stands around a value of a group's first row that rules read.
+const FIRST_VALUE: Guess = Guess { usual: 5, most: 22 };
 /// What stands around the key of a group: its number, its length, and what fills up to eight bytes.
 const KEY_HEAD: Guess = Guess { usual: 9, most: 12 };
 /// Slots of the table for each group: there is room for more. While they move, the old ones are held, too.
@@ -93,7 +93,7 @@ pub fn of_groups(kind: &OperatorKind, read: &Amount, room: Room) -> Footprint {
             let count = key.count();
             // Each group gets a port in the end.
             let start = if spec.group_can_fail { ROW_IDENTITY } else { 0 };
-            let kept = count * (GROUP_SIZES + 1 + start + FIRST_VALUE * read_by_rules(cull));
+            let kept = count * (GROUP_SIZES + 1 + start) + first_values(spec, count, read);
             let own = key.table() + kept + states(&cull.aggregates, count, read);
             let lists = lists(&cull.aggregates, read);
             in_memory(
@@ -130,13 +130,18 @@ pub fn of_whole_group(plan: &PhysicalPlan, kind: &OperatorKind, read: &Amount) -
     Some(resting(plan, rest, schema, &amount) + amount.rows * (GROUP_NUMBER + PLACE))
 }
 
-/// How many columns of the partition the rules of a cull read.
-fn read_by_rules(cull: &Cull) -> u64 {
+/// What the rules of a cull read of the partition, by group.
+fn first_values(spec: &CullOperator, count: Guess, read: &Amount) -> Guess {
     let reads = |position: &usize| {
-        let mut parts = cull.rules.iter().flat_map(|rule| rule.predicate.parts());
+        let mut parts = spec.cull.rules.iter().flat_map(|rule| rule.predicate.parts());
         parts.any(|part| matches!(&part.kind, ExprKind::Column(column) if column == position))
     };
-    (0..cull.partition_by.len()).filter(reads).count() as u64
+    let of_column = |position: usize| {
+        let ty = &spec.schema.columns[spec.cull.partition_by[position]].ty;
+        let values = kept(count, ty, read) + count.times(FIRST_VALUE);
+        values + Guess::new(0, (PIECE / 4).min(2 * values.most) + 1024)
+    };
+    (0..spec.cull.partition_by.len()).filter(reads).map(of_column).sum()
 }
 
 fn sorted(plan: &PhysicalPlan, sort: &SortOperator, read: &Amount, room: Room) -> Footprint {

@@ -43,7 +43,7 @@ fn least_and_greatest_texts(aggregates: &[Aggregate], count: Guess, read: &Amoun
 }
 
 /// Values of so many rows or groups that are kept: texts that were read are no more than all that was.
-fn kept(count: Guess, ty: &Type, read: &Amount) -> Guess {
+pub fn kept(count: Guess, ty: &Type, read: &Amount) -> Guess {
     let text = TextWidth::of(ty);
     match fixed(&ty.kind) {
         Some(width) => count * width,

@@ -312,6 +312,24 @@ fn rules_are_asked_in_order() {
     assert_eq!(lab.read("gone.csv"), "tag,lot,amt,seq\na,,1,1\n");
 }
 
+/// What rules read of the key is held beside the keys and counts: texts, too, in a column of any type as well.
+#[test]
+fn what_rules_read_of_the_key_counts() {
+    let tag = |n: usize| format!("a tag of some length that tells {n} from all others");
+    let rows: String = (0..500).map(|n| format!("{},1,1,{n}\n", tag(n))).collect();
+    let texts: usize = (0..500).map(|n| tag(n).len()).sum();
+    let lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
+    for tag in ["tag", "if seq < 0 then seq else tag"] {
+        let peak = |rule: &str| {
+            let text = pipeline("tag", "", &[rule], false).replace("if tag == 'null' then null else tag", tag);
+            let report = lab.run(&text).expect("the run completes");
+            report.consumers.iter().map(|consumer| consumer.peak_reserved).sum::<u64>()
+        };
+        let (unread, read) = (peak("count(*) > 9"), peak("tag != null and count(*) > 9"));
+        assert!(read >= unread + texts as u64, "{tag}: {read} with the tags, {unread} without");
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_named() {
     let mut text = String::new();

@@ -56,7 +56,7 @@ struct Work {
     nodes: &'static str,
 }
 
-const PIPELINES: [Work; 14] = [
+const PIPELINES: [Work; 15] = [
     Work {
         name: "sort by text",
         takes_all: true,
@@ -85,6 +85,12 @@ const PIPELINES: [Work; 14] = [
         nodes: "- { type: cull, name: gate, input: readings, config: { partition_by: [id, note], order_by: [day], removed_to: gone, rules: [ { name: many, drop_group_when: 'count(*) > 100 or max(note) == \"x\"' } ] } }\n\
          - { type: transform, name: next, input: gate, config: { cxl: 'emit size = note.length()' } }\n\
          - { type: sink, name: out, input: next, config: { type: csv, path: out.csv } }\n",
+    },
+    Work {
+        name: "cull that reads its key",
+        takes_all: false,
+        nodes: "- { type: cull, name: gate, input: readings, config: { partition_by: [id, note], removed_to: gone, rules: [ { name: some, drop_group_when: 'id > 500 and note != \"x\"' } ] } }\n\
+         - { type: sink, name: out, input: gate, config: { type: csv, path: out.csv } }\n",
     },
     Work {
         name: "reshape that adds",

@@ -12,6 +12,7 @@ mod distinct;
 mod expectations;
 mod failures;
 mod inputs;
+mod memory;
 mod order_keys;
 mod orders;
 mod outputs;

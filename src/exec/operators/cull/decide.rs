@@ -76,8 +76,8 @@ impl Culling<'_> {
     /// What deciding takes at once, in bytes.
     pub fn deciding(&self) -> u64 {
         let count = self.store.table.len();
-        let order = self.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
-        let lists: u64 = self.accumulators.iter().map(Accumulator::finish_bound).sum();
+        let order = self.kept.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
+        let lists: u64 = self.kept.accumulators.iter().map(Accumulator::finish_bound).sum();
         order + lists + count as u64
     }
 
@@ -86,7 +86,7 @@ impl Culling<'_> {
         let count = self.store.table.len();
         let order = self.order(count)?;
         self.reserve(count as u64)?;
-        let lists: u64 = self.accumulators.iter().map(Accumulator::finish_bound).sum();
+        let lists: u64 = self.kept.accumulators.iter().map(Accumulator::finish_bound).sum();
         self.reserve(lists)?;
         let mut ports = Vec::with_capacity(count);
         for start in (0..count).step_by(AT_ONCE) {
@@ -107,9 +107,9 @@ impl Culling<'_> {
 
     /// The rows by group, in the order that is asked for, if an aggregate shows that.
     fn order(&mut self, count: usize) -> Result<Option<GroupOrder>, Refused> {
-        let bytes = self.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
+        let bytes = self.kept.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
         self.reserve(bytes)?;
-        let order = self.ordered.as_ref().map(|ordered| ordered.order(count));
+        let order = self.kept.ordered.as_ref().map(|ordered| ordered.order(count));
         self.decisions.give_back(bytes - order.as_ref().map_or(0, GroupOrder::cost));
         Ok(order)
     }
@@ -117,9 +117,9 @@ impl Culling<'_> {
     /// Which of some groups a rule removes, and those that can't be decided on.
     fn ask(&self, groups: Range<u32>, order: Option<&GroupOrder>) -> (Bitmap, BTreeMap<u32, GroupFailure>) {
         let order = order.map(|order| RowOrder { rows: &order.rows, ends: &order.ends });
-        let mut columns = self.firsts.columns(self.spec, groups.clone());
+        let mut columns = self.kept.firsts.columns(self.spec, groups.clone());
         let mut failures = BTreeMap::new();
-        for (position, accumulator) in self.accumulators.iter().enumerate() {
+        for (position, accumulator) in self.kept.accumulators.iter().enumerate() {
             let Finished { column, faults } = accumulator.finish(groups.clone(), order);
             columns.push(Some(column));
             let span = self.spec.cull.aggregates[position].span;
@@ -179,7 +179,7 @@ impl Culling<'_> {
         if self.spec.shows_groups {
             return None;
         }
-        let start = |group: u32| self.starts.as_ref().map(|starts| *starts.get(group));
+        let start = |group: u32| self.kept.starts.as_ref().map(|starts| *starts.get(group));
         let place = |group: &u32| start(*group).map(|row| (row.source, row.source_row));
         let group = self.failed.groups().min_by_key(place)?;
         let Cause { message, at, told, .. } = self.failed.cause(group).as_ref().clone();

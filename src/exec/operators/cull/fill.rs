@@ -3,20 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::analysis::hir::{Aggregate, AggregateFunction};
 use crate::exec::Failure;
-use crate::exec::aggregate::Accumulator;
-use crate::exec::batch::RowId;
 use crate::exec::dlq::LetterRow;
 use crate::exec::eval::Rules;
-use crate::exec::memory::{Charge, Segments};
+use crate::exec::memory::{Advance, Charge};
 use crate::plan::physical::{CullOperator, Operator};
 
 use super::super::buffer::{Buffer, Collected, Full, Others, Seal};
-use super::super::grouped::{FailedGroups, GroupNames, Grown, Outcome, Pieces, Refused, Store};
+use super::super::grouped::{FailedGroups, GroupNames, Outcome, Pieces, Refused, Store};
 use super::collect::{Decisive, Part};
-use super::decide::Ordered;
-use super::firsts::{Firsts, text_bytes};
+use super::kept::{Kept, Numbered, Piece, Room};
 
 /// A cull while it is filled.
 pub(super) struct Culling<'p> {
@@ -27,13 +23,9 @@ pub(super) struct Culling<'p> {
     pub reading_rules: Vec<Arc<str>>,
     pub names: GroupNames<'p>,
     pub store: Store<'p>,
-    pub firsts: Firsts,
-    pub accumulators: Vec<Accumulator>,
-    /// For each group, the row that dead letters begin with if it fails, by source and row; not kept where none can fail.
-    pub starts: Option<Segments<RowId>>,
-    /// The order of rows, if it is part of what is decided on.
-    pub ordered: Option<Ordered>,
+    pub kept: Kept<'p>,
     pub failed: FailedGroups<'p>,
+    /// Covers what is kept, and what is done with it in the end.
     pub decisions: Charge<'p>,
 }
 
@@ -73,11 +65,11 @@ impl<'p> Buffer<'p> for Culling<'p> {
         if let Some(failure) = self.first_failure() {
             return Err(failure);
         }
-        let Self { operator, store, mut failed, accumulators, firsts, starts, ordered, mut decisions, .. } = *self;
-        if let Some(starts) = starts {
+        let Self { operator, store, mut failed, kept, mut decisions, .. } = *self;
+        if let Some(starts) = &kept.starts {
             failed.begin_with(|group| *starts.get(group));
         }
-        drop((accumulators, firsts, ordered));
+        drop(kept);
         decisions.give_back(decisions.held() - ports.len() as u64);
         let outcome = Outcome { ports, plan_ports: 2, marked: false, failed, _charge: decisions };
         store.seal(seal, operator, outcome)
@@ -87,119 +79,41 @@ impl<'p> Buffer<'p> for Culling<'p> {
 impl<'p> Culling<'p> {
     /// Appends the groups of a batch's rows, and adds its arguments to the aggregates.
     fn admit(&mut self, batch: &Decisive, groups: &mut Vec<u32>, others: Others<'_>) -> Result<(), Refused> {
-        let Decisive { keys, hashes, .. } = batch;
-        let mut pieces = Pieces::of(hashes.len());
-        while let Some(rows) =
-            pieces.next(|rows| self.store.fits(keys, hashes, rows, |groups| self.growth(batch, rows, groups)))
-        {
-            self.admit_piece(batch, rows, groups, others)?;
+        let mut pieces = Pieces::of(batch.hashes.len());
+        while let Some((rows, reserved)) = pieces.next_reserved(|rows| self.advance(batch, rows)) {
+            match reserved {
+                Some((piece, _advance)) => self.admit_piece(&piece, true, groups, others)?,
+                None => self.admit_piece(&Piece::of(batch, rows), false, groups, others)?,
+            }
         }
         Ok(())
     }
 
-    /// The most that is taken for some rows that begin so many groups, but for the groups themselves, in bytes.
-    fn growth(&self, batch: &Decisive, rows: &Range<usize>, groups: usize) -> u64 {
-        let (count, arguments) = (self.store.table.len() + groups, batch.arguments(rows));
-        let states = self.accumulators.iter().zip(arguments.iter());
-        let states: u64 = states.map(|(accumulator, args)| accumulator.bound(count, args) - accumulator.bytes()).sum();
-        let starts = self.starts.as_ref().map_or(0, |starts| starts.bound(count) - starts.bytes());
-        let firsts = starts + self.firsts.growth(groups) + text_bytes(&batch.firsts, rows.clone());
-        let order = self.ordered.as_ref().zip(batch.order.as_ref());
-        states
-            + firsts
-            + order.map_or(0, |(ordered, keys)| ordered.growth(keys, rows))
-            + batch.failures(rows).iter().map(|(_, cause)| FailedGroups::cost(cause)).sum::<u64>()
+    /// Reserves in advance all that some rows may take, if there is room.
+    fn advance<'b>(&self, batch: &'b Decisive, rows: &Range<usize>) -> Option<(Piece<'b>, Advance<'p>)> {
+        let (piece, known) = (Piece::of(batch, rows.clone()), self.store.table.len());
+        let more = |new: usize| self.kept.growth(&piece, known, new) + piece.failing();
+        let advance = self.store.advance(&batch.keys, &batch.hashes, rows, more)?;
+        Some((piece, advance))
     }
 
     fn admit_piece(
         &mut self,
-        batch: &Decisive,
-        rows: Range<usize>,
+        piece: &Piece<'_>,
+        is_reserved: bool,
         groups: &mut Vec<u32>,
         others: Others<'_>,
     ) -> Result<(), Refused> {
+        let Piece { batch, rows, .. } = piece;
         let (first, before) = (groups.len(), self.store.table.len());
         self.store.number(&batch.keys, &batch.hashes, rows.clone(), groups, others)?;
-        let (groups, count) = (&groups[first..], self.store.table.len());
-        self.begin_groups(batch, rows.start, groups, before, others)?;
-        self.note_starts(batch, rows.start, groups, others)?;
-        let arguments = batch.arguments(&rows);
-        for (position, args) in arguments.iter().enumerate() {
-            let (held, bound) = (self.accumulators[position].bytes(), self.accumulators[position].bound(count, args));
-            let grown = grown(&self.spec.cull.aggregates[position]);
-            self.store.reserve(&mut self.decisions, bound - held, grown, others)?;
-            let accumulator = &mut self.accumulators[position];
-            accumulator.update(groups, count, args);
-            self.decisions.give_back(bound.saturating_sub(accumulator.bytes()));
-        }
-        if let (Some(ordered), Some(keys)) = (&mut self.ordered, &batch.order) {
-            let most = ordered.growth(keys, &rows);
-            self.store.reserve(&mut self.decisions, most, Grown::Order, others)?;
-            let before = ordered.bytes();
-            ordered.add(groups, keys, rows.clone());
-            self.decisions.give_back(most.saturating_sub(ordered.bytes() - before));
-        }
-        for (row, cause) in batch.failures(&rows) {
-            let group = groups[row - rows.start];
+        let numbered = Numbered { groups: &groups[first..], before, count: self.store.table.len() };
+        let mut room = Room { store: &mut self.store, charge: &mut self.decisions, is_reserved, others };
+        self.kept.add(piece, numbered, &mut room)?;
+        for (row, cause) in batch.failures(rows) {
+            let group = numbered.groups[row - rows.start];
             self.failed.add(&mut self.store, group, LetterRow::NONE, cause, others)?;
         }
         Ok(())
     }
-
-    /// Keeps what rules read of the key for the groups from number `before` on. `groups` are those of the rows from `start`
-    /// on.
-    fn begin_groups(
-        &mut self,
-        batch: &Decisive,
-        start: usize,
-        groups: &[u32],
-        before: usize,
-        others: Others<'_>,
-    ) -> Result<(), Refused> {
-        let fresh = new_groups(groups, before).map(|at| start + at);
-        let texts = text_bytes(&batch.firsts, fresh.clone());
-        let (held, growth) = (self.firsts.bytes(), self.firsts.growth(self.store.table.len() - before));
-        self.store.reserve(&mut self.decisions, growth + texts, Grown::Keys, others)?;
-        fresh.for_each(|row| self.firsts.add(&batch.firsts, row));
-        self.decisions.give_back(growth - (self.firsts.bytes() - held));
-        Ok(())
-    }
-
-    /// Notes the rows that groups begin with. `groups` are those of the rows from `start` on.
-    fn note_starts(
-        &mut self,
-        batch: &Decisive,
-        start: usize,
-        groups: &[u32],
-        others: Others<'_>,
-    ) -> Result<(), Refused> {
-        let (Some(starts), count) = (&mut self.starts, self.store.table.len()) else { return Ok(()) };
-        let (held, bound) = (starts.bytes(), starts.bound(count));
-        self.store.reserve(&mut self.decisions, bound - held, Grown::Keys, others)?;
-        for (row, group) in (start..).zip(groups) {
-            let place = |row: &RowId| (row.source, row.source_row);
-            let is_new = *group as usize == starts.len();
-            if is_new || (batch.origin.source_of(row), batch.origin.source_row(row)) < place(starts.get(*group)) {
-                let id = batch.origin.row_id(row);
-                if is_new { starts.push(id) } else { *starts.get_mut(*group) = id }
-            }
-        }
-        self.decisions.give_back(bound - starts.bytes());
-        Ok(())
-    }
-}
-
-/// What the states of an aggregate are called.
-fn grown(Aggregate { function, span, .. }: &Aggregate) -> Grown {
-    Grown::Aggregate { name: function.name(), span: *span, keeps_all: *function == AggregateFunction::Collect }
-}
-
-/// The positions of the rows that begin a group, from group `before` on.
-fn new_groups(groups: &[u32], before: usize) -> impl Iterator<Item = usize> + Clone + '_ {
-    let mut next = before as u32;
-    groups.iter().enumerate().filter_map(move |(row, group)| {
-        let is_first = *group == next;
-        next += u32::from(is_first);
-        is_first.then_some(row)
-    })
 }

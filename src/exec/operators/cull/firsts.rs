@@ -3,36 +3,44 @@
 use std::ops::Range;
 
 use crate::exec::batch::Column;
-use crate::exec::memory::Segments;
-use crate::exec::value::Value;
+use crate::exec::memory::Strings;
 use crate::plan::physical::CullOperator;
 
 /// The values that a group's first row has in the partition columns that rules read.
 pub(super) struct Firsts {
     /// Positions among the partition columns.
     positions: Vec<usize>,
-    values: Vec<Segments<Value>>,
+    /// For each of these, the values by group, encoded.
+    values: Vec<Strings>,
 }
+
+/// What a value takes at most when it is encoded, without the bytes of a text.
+const MOST_ENCODED: usize = 18;
 
 impl Firsts {
     /// Nothing yet for these partition columns.
     pub fn new(positions: Vec<usize>) -> Self {
-        Self { values: positions.iter().map(|_| Segments::default()).collect(), positions }
+        Self { values: positions.iter().map(|_| Strings::default()).collect(), positions }
     }
 
-    /// What the values of so many more groups take at most, but for texts, in bytes.
-    pub fn growth(&self, groups: usize) -> u64 {
-        self.values.iter().map(|values| values.bound(values.len() + groups) - values.bytes()).sum()
+    /// The most that adding so many of some rows takes, in bytes.
+    pub fn growth(&self, columns: &[Column], rows: impl Iterator<Item = usize> + Clone, groups: usize) -> u64 {
+        let of_column = |(values, column): (&Strings, &Column)| {
+            let encoded = text_bytes(column, rows.clone()) + groups * MOST_ENCODED;
+            values.bound(groups, encoded) - values.bytes()
+        };
+        self.values.iter().zip(columns).map(of_column).sum()
     }
 
-    /// What is held but for texts, in bytes.
+    /// What is held, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.values.iter().map(Segments::bytes).sum()
+        self.values.iter().map(Strings::bytes).sum()
     }
 
     /// Adds the values of a row that begins a group.
     pub fn add(&mut self, columns: &[Column], row: usize) {
-        self.values.iter_mut().zip(columns).for_each(|(values, column)| values.push(column.value(row)));
+        let columns = self.values.iter_mut().zip(columns);
+        columns.for_each(|(values, column)| values.push(|bytes| column.encode_value(row, bytes)));
     }
 
     /// The partition columns of some groups; those that no rule reads are absent.
@@ -40,18 +48,18 @@ impl Firsts {
         let mut columns: Vec<Option<Column>> = spec.cull.partition_by.iter().map(|_| None).collect();
         for (position, values) in self.positions.iter().zip(&self.values) {
             let column = &spec.schema.columns[spec.cull.partition_by[*position]];
-            let values: Vec<Value> = values.range(groups.clone()).cloned().collect();
-            columns[*position] = Some(Column::from_values(&column.ty.kind, &values));
+            let values: Vec<&[u8]> = groups.clone().map(|group| values.get(group as usize)).collect();
+            columns[*position] = Some(Column::from_encoded(&column.ty.kind, &values));
         }
         columns
     }
 }
 
-/// The bytes of the texts that some rows have in some columns.
-pub(super) fn text_bytes(columns: &[Column], rows: impl Iterator<Item = usize> + Clone) -> u64 {
-    let of_column = |column: &Column| match column {
-        Column::String(a) => rows.clone().map(|row| a.value(row).len() as u64).sum(),
+/// The bytes of the texts that some rows have in a column; of one of any type, those of all its values.
+fn text_bytes(column: &Column, rows: impl Iterator<Item = usize>) -> usize {
+    match column {
+        Column::String(a) => rows.map(|row| a.value(row).len()).sum(),
+        Column::Any(a) => rows.map(|row| a.value(row).len()).sum(),
         _ => 0,
-    };
-    columns.iter().map(of_column).sum()
+    }
 }

@@ -12,6 +12,7 @@ mod collect;
 mod decide;
 mod fill;
 mod firsts;
+mod kept;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use collect::CullCollector;
 use decide::Ordered;
 use fill::Culling;
 use firsts::Firsts;
+use kept::Kept;
 
 /// The port of removed groups.
 pub(super) const REMOVED: usize = 1;
@@ -52,10 +54,13 @@ pub(super) fn new<'p>(
         reading_rules: rules.clone(),
         names: names(spec, context),
         store: Store::new(arbitrator, context.disk, spec.rest.consumer, groups),
-        firsts: Firsts::new(firsts.clone()),
-        accumulators: cull.aggregates.iter().map(Accumulator::new).collect(),
-        starts: spec.group_can_fail.then(Segments::default),
-        ordered: (shows_order && !cull.order_by.is_empty()).then(Ordered::default),
+        kept: Kept {
+            spec,
+            firsts: Firsts::new(firsts.clone()),
+            accumulators: cull.aggregates.iter().map(Accumulator::new).collect(),
+            starts: spec.group_can_fail.then(Segments::default),
+            ordered: (shows_order && !cull.order_by.is_empty()).then(Ordered::default),
+        },
         failed: FailedGroups::new(charge(), Some(Arc::clone(&context.codec))),
         decisions: charge(),
     };

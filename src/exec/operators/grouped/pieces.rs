@@ -17,11 +17,23 @@ impl Pieces {
 
     /// The next rows: several only if these `fit`.
     pub fn next(&mut self, fit: impl Fn(&Range<usize>) -> bool) -> Option<Range<usize>> {
+        let (rows, _) = self.next_reserved(|rows| fit(rows).then_some(()))?;
+        Some(rows)
+    }
+
+    /// The next rows: several only with what `reserve` has for all that they may take, a single one without.
+    pub fn next_reserved<R>(
+        &mut self,
+        reserve: impl Fn(&Range<usize>) -> Option<R>,
+    ) -> Option<(Range<usize>, Option<R>)> {
         let mut rows = self.0.pop()?;
-        while rows.len() > 1 && !fit(&rows) {
+        while rows.len() > 1 {
+            if let Some(reserved) = reserve(&rows) {
+                return Some((rows, Some(reserved)));
+            }
             rows.end = self.put_back_half(&rows);
         }
-        Some(rows)
+        Some((rows, None))
     }
 
     /// Takes up several rows again, in halves: they didn't fit after all.

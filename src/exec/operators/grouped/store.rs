@@ -9,7 +9,7 @@ use super::names::GroupNames;
 use crate::diagnostics::Span;
 use crate::exec::Failure;
 use crate::exec::keys::{GroupTable, Keys, OrderKeys};
-use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
+use crate::exec::memory::{Advance, Arbitrator, Charge, Exceeded, Segments};
 use crate::exec::operators::buffer::Others;
 use crate::exec::rest::HEAD;
 use crate::exec::spill::{Disk, Spilled};
@@ -103,18 +103,22 @@ impl<'p> Store<'p> {
         }
     }
 
-    /// Whether some rows are sure to have groups without any more room than there is, and `more` bytes for so many new
-    /// groups, too.
-    pub fn fits(&self, keys: &Keys, hashes: &[u64], rows: &Range<usize>, more: impl Fn(usize) -> u64) -> bool {
-        let fits = |groups: usize, bytes: usize| {
+    /// Reserves in advance all that some rows may take, if there is room: groups, and `more` bytes for so many new ones.
+    pub fn advance(
+        &self,
+        keys: &Keys,
+        hashes: &[u64],
+        rows: &Range<usize>,
+        more: impl Fn(usize) -> u64,
+    ) -> Option<Advance<'p>> {
+        let advance = |groups: usize, bytes: usize| {
             let own = self.table.growth_with_keys(groups, bytes) + self.sizes.growth(self.table.len() + groups);
-            self.arbitrator.has_room(own + more(groups))
+            self.sizes.charge.advance(own + more(groups))
         };
-        if fits(rows.len(), keys.bytes(rows.clone())) {
-            return true;
-        }
-        let (groups, bytes) = self.table.unknown(keys, hashes, rows.clone());
-        fits(groups, bytes)
+        advance(rows.len(), keys.bytes(rows.clone())).or_else(|| {
+            let (groups, bytes) = self.table.unknown(keys, hashes, rows.clone());
+            advance(groups, bytes)
+        })
     }
 
     /// Appends the group of each of some rows of a batch; a key that is new begins a group.

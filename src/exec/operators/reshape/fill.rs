@@ -76,14 +76,16 @@ impl<'p> Buffer<'p> for Reshaping<'p> {
     }
 }
 
-impl Reshaping<'_> {
+impl<'p> Reshaping<'p> {
     /// Appends the groups of the rows that were made of a batch.
     fn admit(&mut self, batch: &Grouped, groups: &mut Vec<u32>, others: Others<'_>) -> Result<(), Refused> {
         let Grouped { keys, hashes, failures, .. } = batch;
         let mut numbers = Vec::with_capacity(hashes.len());
         let mut failed = failures.iter().peekable();
         let mut pieces = Pieces::of(hashes.len());
-        while let Some(rows) = pieces.next(|rows| self.store.fits(keys, hashes, rows, |_| batch.failing(rows))) {
+        let advance =
+            |store: &Store<'p>, rows: &Range<usize>| store.advance(keys, hashes, rows, |_| batch.failing(rows));
+        while let Some((rows, _advance)) = pieces.next_reserved(|rows| advance(&self.store, rows)) {
             let end = rows.end;
             self.store.number(keys, hashes, rows, &mut numbers, others)?;
             while let Some((row, letter_row, cause)) = failed.next_if(|(row, ..)| (*row as usize) < end) {
