@@ -69,52 +69,37 @@ pub(super) fn run(plan: &PhysicalPlan, options: &Options, observer: &dyn Observe
     let started = Instant::now();
     let block_size = memory::block_size(options.block_size, plan.settings.memory_limit, options.threads);
     let options = &Options { block_size, ..options.clone() };
-    let Surroundings { sources, destinations, findings } = Surroundings::look(plan, options, Mode::Run);
-    if let Some(error) = findings.into_iter().find(|finding| finding.severity == Severity::Error) {
+    let mut around = Surroundings::look(plan, options, Mode::Run);
+    let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+    if let Some(error) = std::mem::take(&mut around.findings).into_iter().find(is_error) {
         return Err(Failure::new(error, 1));
     }
     let id = Uuid::now_v7();
-    let consumers = || plan.consumers.iter().map(|consumer| consumer.name.clone());
-    let arbitrator = Arbitrator::new(plan.settings.memory_limit, consumers());
-    let folder = super::spill_root(options);
-    let disk = Disk::new(folder, plan.settings.memory_limit, consumers(), options.disk_faults, observer)
-        .named_by(super::spill_root_named_by(options));
-    if plan.consumers.iter().any(|consumer| consumer.spills) {
-        disk.check()?;
-    }
+    let arbitrator = Arbitrator::new(plan.settings.memory_limit, consumer_names(plan));
+    let disk = disk(plan, options, observer)?;
     // What a killed run left half done may be an input of this one, so it is completed first.
-    let mut workspace = Workspace::open(&id.simple().to_string(), &destinations)?;
-    let mut names = CarriedNames::default();
-    let sources = sources::open_all(sources, &mut names, options.block_size)?;
-    let constants = Arc::new(constants(plan, options, &id, &sources));
-    let outputs = Outputs::create(plan, &destinations, &mut workspace)?;
-    let room = |consumer| Room { arbitrator: &arbitrator, disk: &disk, consumer };
-    let spool = plan.dead_letters.consumer.map(|consumer| Spool::new(room(consumer)));
-    let shared = shared(plan, options, &sources, &mut names, constants, (&arbitrator, &disk))?;
-    let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
-    let mut run = Run {
-        plan,
-        options,
-        observer,
-        done: Done::new(plan, &sources, &arbitrator),
-        sources,
-        files,
-        outputs,
-        spool,
-        shared,
-    };
-    if let Err(failure) = run.stages().and_then(|()| run.check_rates()) {
-        let failure = run.say_where(failure);
-        return Err(run.keep_letters(failure));
-    }
-    run.empty_spool()?;
-    if observer.interrupted() {
-        return Err(Failure::interrupted());
-    }
+    let mut workspace = Workspace::open(&id.simple().to_string(), &around.destinations)?;
+    let mut run = Run::open(plan, options, observer, around, (&id, &mut workspace), (&arbitrator, &disk))?;
+    run.complete()?;
     workspace.publish(&mut run.outputs.all())?;
     let mut report = run.report();
     report.elapsed = started.elapsed();
     Ok(report)
+}
+
+/// Where rows go that don't fit the memory limit; if some may have to, it is tried.
+fn disk<'p>(plan: &'p PhysicalPlan, options: &Options, observer: &'p dyn Observer) -> Result<Disk<'p>, Failure> {
+    let (folder, limit) = (super::spill_root(options), plan.settings.memory_limit);
+    let disk = Disk::new(folder, limit, consumer_names(plan), options.disk_faults, observer)
+        .named_by(super::spill_root_named_by(options));
+    if plan.consumers.iter().any(|consumer| consumer.spills) {
+        disk.check()?;
+    }
+    Ok(disk)
+}
+
+fn consumer_names(plan: &PhysicalPlan) -> impl Iterator<Item = String> {
+    plan.consumers.iter().map(|consumer| consumer.name.clone())
 }
 
 /// What lives longer than a stage.
@@ -201,6 +186,40 @@ struct Done<'p> {
 }
 
 impl<'p> Run<'p> {
+    /// Looks into the inputs and begins the outputs, which are those of the workspace of the run with this id.
+    fn open(
+        plan: &'p PhysicalPlan,
+        options: &'p Options,
+        observer: &'p dyn Observer,
+        around: Surroundings<'p>,
+        (id, workspace): (&Uuid, &mut Workspace),
+        (arbitrator, disk): (&'p Arbitrator, &'p Disk<'p>),
+    ) -> Result<Self, Failure> {
+        let mut names = CarriedNames::default();
+        let sources = sources::open_all(around.sources, &mut names, options.block_size)?;
+        let constants = Arc::new(constants(plan, options, id, &sources));
+        let outputs = Outputs::create(plan, &around.destinations, workspace)?;
+        let room = |consumer| Room { arbitrator, disk, consumer };
+        let spool = plan.dead_letters.consumer.map(|consumer| Spool::new(room(consumer)));
+        let shared = shared(plan, options, &sources, &mut names, constants, (arbitrator, disk))?;
+        let (sources, files): (Vec<_>, _) = sources.into_iter().map(|open| (open.source, open.files)).unzip();
+        let done = Done::new(plan, &sources, arbitrator);
+        Ok(Self { plan, options, observer, sources, files, outputs, spool, shared, done })
+    }
+
+    /// Runs all stages, up to where the outputs can be published.
+    fn complete(&mut self) -> Result<(), Failure> {
+        if let Err(failure) = self.stages().and_then(|()| self.check_rates()) {
+            let failure = self.say_where(failure);
+            return Err(self.keep_letters(failure));
+        }
+        self.empty_spool()?;
+        if self.observer.interrupted() {
+            return Err(Failure::interrupted());
+        }
+        Ok(())
+    }
+
     fn stages(&mut self) -> Result<(), Failure> {
         for (id, columns) in &self.shared.sinks {
             self.outputs.sink(*id).write(&columns.header)?;

@@ -162,8 +162,22 @@ impl FaultText<'_, '_> {
             FaultKind::NoKey => Code::E396,
             FaultKind::Conflict => Code::E397,
         };
+        let mut diagnostic = self.labelled(Diagnostic::error(code, self.detail()), self.place());
+        if let Some(group) = self.reshaped_group() {
+            diagnostic = diagnostic.note(format!("in group [{group}]"));
+        }
+        let operands = operands::of(self.node.operator, self.batch, self.fault);
+        if !operands.is_empty() {
+            diagnostic = diagnostic.note(format!("with {operands}"));
+        }
+        let row = self.batch.origin.row_id(self.fault.row);
+        Failure::new(diagnostic.help(self.help()), 3).about(NamedRow { row, begins_group: false, line })
+    }
+
+    /// In which node it failed.
+    fn place(&self) -> String {
         let name = self.node.operator.node();
-        let place = match &self.node.operator.kind {
+        match &self.node.operator.kind {
             OperatorKind::Route(_) => match self.branch() {
                 Some(branch) => format!("the condition of branch `{branch}` of route `{name}`"),
                 None => format!("in a condition of route `{name}`"),
@@ -172,16 +186,12 @@ impl FaultText<'_, '_> {
             OperatorKind::Reshape(_) => format!("in a rule of reshape `{name}`"),
             OperatorKind::Aggregate(_) => format!("in aggregate `{name}`"),
             _ => format!("in transform `{name}`"),
-        };
-        let mut diagnostic = self.labelled(Diagnostic::error(code, self.detail()), place);
-        if let Some(group) = self.reshaped_group() {
-            diagnostic = diagnostic.note(format!("in group [{group}]"));
         }
-        let operands = operands::of(self.node.operator, self.batch, self.fault);
-        if !operands.is_empty() {
-            diagnostic = diagnostic.note(format!("with {operands}"));
-        }
-        let help = match self.fault.kind {
+    }
+
+    /// What to do about it.
+    fn help(&self) -> &'static str {
+        match self.fault.kind {
             FaultKind::TypeError | FaultKind::GroupFailed if self.reshape().is_some() => {
                 "guard the expression, or set `strategy: continue` to make such groups dead letters"
             }
@@ -199,9 +209,7 @@ impl FaultText<'_, '_> {
                 "let one rule set the column, or their conditions exclude each other; or set `strategy: continue` to \
                  make such groups dead letters"
             }
-        };
-        let row = self.batch.origin.row_id(self.fault.row);
-        Failure::new(diagnostic.help(help), 3).about(NamedRow { row, begins_group: false, line })
+        }
     }
 
     /// The group of a row that failed in a reshape.
