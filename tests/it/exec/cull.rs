@@ -312,6 +312,22 @@ fn rules_are_asked_in_order() {
     assert_eq!(lab.read("gone.csv"), "tag,lot,amt,seq\na,,1,1\n");
 }
 
+/// Lists of texts that are full give back what they have to spare, which may be more than a row takes.
+#[test]
+fn what_is_kept_may_shrink_while_rows_come() {
+    let tag = |n: usize| format!("a tag of some length that tells {n} from all others");
+    let rows: String = (0..2500).map(|n| format!("{},1,1,{n}\n", tag(n))).collect();
+    let mut lab = Lab::new(&[("rows.csv", &format!("tag,lot,amt,seq\n{rows}"))]);
+    lab.batch_size = Some(1);
+    for (partition_by, order_by, rule) in
+        [("tag", "", "tag == 'none' or count(*) > 1"), ("lot", "tag", "collect(seq).length() < 2500")]
+    {
+        let report = lab.run(&pipeline(partition_by, order_by, &[rule], false)).expect("the run completes");
+        assert_eq!(report.ok, 2500);
+        assert_eq!(lab.read("kept.csv").lines().count(), 2501, "{rule}");
+    }
+}
+
 /// What rules read of the key is held beside the keys and counts: texts, too, in a column of any type as well.
 #[test]
 fn what_rules_read_of_the_key_counts() {
