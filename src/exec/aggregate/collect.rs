@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::encoded::{fixed, part, put_part};
 use super::slots::{Slots, text_bytes};
-use super::{Finished, GroupFault, RowOrder, State};
+use super::{Extent, Finished, GroupFault, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Column, ListColumn};
 use crate::exec::memory::{Segments, Strings};
@@ -25,6 +25,8 @@ struct Chain {
     first: u32,
     last: u32,
     rows: u32,
+    /// What its values take, in [units](UNIT).
+    units: u32,
 }
 
 /// No row.
@@ -33,12 +35,12 @@ const NONE: u32 = u32::MAX;
 const MOST_ENCODED: u64 = 18;
 /// Bytes of the length in front of the values of a state.
 const LENGTH: usize = size_of::<u64>();
-/// What an element takes while the lists are made.
-const DECODED: u64 = size_of::<Value>() as u64;
+/// What the bytes of values are counted in.
+const UNIT: usize = 16;
 
 impl Default for Chain {
     fn default() -> Self {
-        Self { first: NONE, last: NONE, rows: 0 }
+        Self { first: NONE, last: NONE, rows: 0, units: 0 }
     }
 }
 
@@ -48,8 +50,8 @@ impl Lists {
         Self { element, values: Strings::default(), next: Segments::default(), groups: Slots::default() }
     }
 
-    /// Makes the next row the last one of a group.
-    fn link(&mut self, group: u32) {
+    /// Makes the next row, whose value has so many bytes, the last one of a group.
+    fn link(&mut self, group: u32, length: usize) {
         let row = u32::try_from(self.next.len()).expect("2^32 values take more memory than machines have");
         self.next.push(NONE);
         let chain = self.groups.of(group);
@@ -59,6 +61,20 @@ impl Lists {
         }
         chain.last = row;
         chain.rows += 1;
+        chain.units = chain.units.saturating_add(length.div_ceil(UNIT) as u32);
+    }
+
+    /// How large a list of so many values is, of so many bytes encoded.
+    fn list(&self, values: u64, bytes: u64) -> Extent {
+        const ENCODED: usize = size_of::<&[u8]>();
+        let each = match self.element {
+            Kind::String | Kind::Map | Kind::Any => ENCODED + size_of::<u128>(),
+            // Decoded one by one, and then in the column.
+            _ => ENCODED + size_of::<Value>() + size_of::<u128>(),
+        };
+        // Between two values stand a comma and quotes.
+        const BETWEEN: u64 = 8;
+        Extent { column: values * each as u64 + bytes, text: values * BETWEEN + bytes }
     }
 
     fn value(&self, row: u32) -> &[u8] {
@@ -89,8 +105,8 @@ impl State for Lists {
     fn update(&mut self, groups: &[u32], count: usize, args: &[Column]) {
         self.groups.grow(count);
         for (row, group) in groups.iter().enumerate() {
-            self.values.push(|bytes| args[0].encode_value(row, bytes));
-            self.link(*group);
+            let length = self.values.push(|bytes| args[0].encode_value(row, bytes));
+            self.link(*group, length);
         }
     }
 
@@ -126,29 +142,76 @@ impl State for Lists {
     fn merge(&mut self, group: u32, state: &mut &[u8]) {
         let (rows, values) = parts_of(state);
         self.values.append(parts(rows, values));
-        (0..rows).for_each(|_| self.link(group));
+        parts(rows, values).for_each(|value| self.link(group, value.len()));
     }
 
-    fn finish_bound(&self) -> u64 {
-        self.next.len() as u64 * DECODED
+    fn list_bytes(&self, args: &[Column]) -> u64 {
+        let rows = args[0].len() as u64;
+        self.list(rows, text_bytes(&args[0]) + rows * (MOST_ENCODED + UNIT as u64)).text
+    }
+
+    fn extent(&self, group: u32) -> Extent {
+        let Chain { rows, units, .. } = self.groups.get(group);
+        self.list(u64::from(*rows), u64::from(*units) * UNIT as u64)
+    }
+
+    fn extent_of(&self, mut state: &[u8]) -> Extent {
+        let (rows, values) = parts_of(&mut state);
+        self.list(u64::from(rows), values.len() as u64)
     }
 
     fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished {
-        let (mut offsets, mut faults, mut values) = (vec![0_i32], Vec::new(), Vec::new());
+        let mut found = Found::default();
         for group in groups {
-            let rows = self.groups.get(group).rows as usize;
-            match i32::try_from(values.len() + rows) {
-                Ok(_) => self.for_each_row(group, order, |row| values.push(self.value(row))),
-                Err(_) => {
-                    let message = format!("the lists of `collect` have more than {} elements", i32::MAX);
-                    faults.push(GroupFault { group, message });
-                }
-            }
-            offsets.push(values.len() as i32);
+            let rows = self.groups.get(group).rows;
+            found.add(group, rows, |values| self.for_each_row(group, order, |row| values.push(self.value(row))));
         }
-        let elements = Arc::new(Column::from_encoded(&self.element, &values));
-        let column = Column::List(ListColumn { offsets: offsets.into(), elements, validity: None });
-        Finished { column, faults }
+        found.lists(&self.element)
+    }
+
+    fn finish_states(&self, states: &[&[u8]]) -> Option<Finished> {
+        let mut found = Found::default();
+        for (group, state) in (0..).zip(states) {
+            let (rows, values) = parts_of(&mut &**state);
+            found.add(group, rows, |found| found.extend(parts(rows, values)));
+        }
+        Some(found.lists(&self.element))
+    }
+}
+
+/// The values of some groups, encoded, while their lists are made.
+struct Found<'a> {
+    values: Vec<&'a [u8]>,
+    offsets: Vec<i32>,
+    faults: Vec<GroupFault>,
+}
+
+impl Default for Found<'_> {
+    fn default() -> Self {
+        Self { values: Vec::new(), offsets: vec![0], faults: Vec::new() }
+    }
+}
+
+impl<'a> Found<'a> {
+    /// Adds a group of so many rows, whose values `add` appends.
+    fn add(&mut self, group: u32, rows: u32, add: impl FnOnce(&mut Vec<&'a [u8]>)) {
+        match i32::try_from(self.values.len() + rows as usize) {
+            Ok(_) => {
+                self.values.reserve(rows as usize);
+                add(&mut self.values);
+            }
+            Err(_) => {
+                let message = format!("the lists of `collect` have more than {} elements", i32::MAX);
+                self.faults.push(GroupFault { group, message });
+            }
+        }
+        self.offsets.push(self.values.len() as i32);
+    }
+
+    fn lists(self, element: &Kind) -> Finished {
+        let elements = Arc::new(Column::from_encoded(element, &self.values));
+        let column = Column::List(ListColumn { offsets: self.offsets.into(), elements, validity: None });
+        Finished { column, faults: self.faults }
     }
 }
 

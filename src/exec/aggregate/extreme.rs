@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::encoded::{fixed, part, put_part};
 use super::slots::{Results, Slots, for_each_valid, text_bytes};
-use super::{Finished, RowOrder, State};
+use super::{Extent, Finished, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Bitmap, Column};
 use crate::exec::value::compare_decimals;
@@ -259,6 +259,16 @@ impl State for Texts {
         if fixed(state) == [1] {
             self.offer(group, std::str::from_utf8(part(state)).expect("a text was encoded"));
         }
+    }
+
+    fn extent(&self, group: u32) -> Extent {
+        let bytes = self.slots.get(group).as_ref().map_or(0, |best| best.len() as u64);
+        Extent { column: bytes, text: bytes }
+    }
+
+    fn extent_of(&self, state: &[u8]) -> Extent {
+        let bytes = state.len() as u64;
+        Extent { column: bytes, text: bytes }
     }
 
     fn finish(&self, groups: Range<u32>, _: Option<RowOrder<'_>>) -> Finished {

@@ -47,6 +47,15 @@ pub struct Finished {
     pub faults: Vec<GroupFault>,
 }
 
+/// How large a result is, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Extent {
+    /// What making a column of it takes.
+    pub column: u64,
+    /// What it takes as a text.
+    pub text: u64,
+}
+
 /// A group for which an aggregate has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupFault {
@@ -80,13 +89,32 @@ trait State: Send + Sync {
     /// Takes an encoded state off the front and adds it to that of a group there is, behind what that has.
     fn merge(&mut self, group: u32, state: &mut &[u8]);
 
-    /// What has to be reserved to make the results of all groups, beside their column.
-    fn finish_bound(&self) -> u64 {
+    /// The most that the lists of all groups get, as texts, by an update with these arguments, in bytes.
+    fn list_bytes(&self, args: &[Column]) -> u64 {
+        let _ = args;
         0
+    }
+
+    /// How large the result of a group is, where it may be large.
+    fn extent(&self, group: u32) -> Extent {
+        let _ = group;
+        Extent::default()
+    }
+
+    /// The same of the result that an encoded state has.
+    fn extent_of(&self, state: &[u8]) -> Extent {
+        let _ = state;
+        Extent::default()
     }
 
     /// The results of some groups there are.
     fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished;
+
+    /// The results that some encoded states have, one a group, if they can be had without merging these.
+    fn finish_states(&self, states: &[&[u8]]) -> Option<Finished> {
+        let _ = states;
+        None
+    }
 }
 
 impl Accumulator {
@@ -144,15 +172,36 @@ impl Accumulator {
         self.0.merge(group, state);
     }
 
-    /// What has to be reserved to [finish](Self::finish) all groups at once, beside the column of the results.
-    pub fn finish_bound(&self) -> u64 {
-        self.0.finish_bound()
+    /// The most that the lists of all groups get by an [`update`](Self::update) with these arguments, in bytes, as what
+    /// [`extent`](Self::extent) gives for texts.
+    pub fn list_bytes(&self, args: &[Column]) -> u64 {
+        self.0.list_bytes(args)
+    }
+
+    /// How large the result of a group is, where it may be large.
+    pub fn extent(&self, group: u32) -> Extent {
+        self.0.extent(group)
+    }
+
+    /// The same of the result that an encoded state has.
+    pub fn extent_of(&self, state: &[u8]) -> Extent {
+        self.0.extent_of(state)
     }
 
     /// One result for each of some groups. Their rows are in the order they came, unless `order` gives another, which
     /// is for all groups.
     pub fn finish(&self, groups: Range<u32>, order: Option<RowOrder<'_>>) -> Finished {
         self.0.finish(groups, order)
+    }
+
+    /// One result for each of some encoded states, for an accumulator without groups.
+    pub fn finish_states(mut self, states: &[&[u8]]) -> Finished {
+        if let Some(finished) = self.0.finish_states(states) {
+            return finished;
+        }
+        self.grow(states.len());
+        (0..).zip(states).for_each(|(group, state)| self.merge(group, &mut &**state));
+        self.finish(0..states.len() as u32, None)
     }
 }
 

@@ -24,6 +24,28 @@ impl Batch {
         let carried: Vec<&Carried> = batches.iter().map(|batch| &batch.carried).collect();
         (columns, Carried::gather(&carried, picks))
     }
+
+    /// Bytes of the texts, lists and maps of all rows.
+    pub fn text_bytes(&self) -> usize {
+        let carried = self.carried.fields.iter().map(|(_, texts)| lengths(texts.lengths())).sum::<usize>();
+        carried + self.columns.iter().flatten().map(Column::text_bytes).sum::<usize>()
+    }
+}
+
+impl Column {
+    /// Bytes of its texts, lists and maps.
+    fn text_bytes(&self) -> usize {
+        match self {
+            Column::String(a) => lengths(a.lengths()),
+            Column::Any(a) => lengths(a.lengths()),
+            Column::List(a) => a.elements.text_bytes() + a.elements.len() * size_of::<u128>(),
+            _ => 0,
+        }
+    }
+}
+
+fn lengths(lengths: impl Iterator<Item = u32>) -> usize {
+    lengths.map(|length| length as usize).sum()
 }
 
 impl Column {

@@ -8,7 +8,7 @@ mod working_set;
 pub use allocator::{give_back_freed_memory, keep_freed_memory};
 pub use segments::Segments;
 pub use strings::Strings;
-pub use working_set::{block_size, block_size_of, working_set};
+pub use working_set::{block_size, block_size_of, most_of_a_row, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -206,6 +206,15 @@ impl Drop for Advance<'_> {
     }
 }
 
+/// What is reserved for something that goes from hand to hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reserved {
+    /// The consumer.
+    pub consumer: usize,
+    /// How much.
+    pub bytes: u64,
+}
+
 /// What one structure holds with the arbitrator; given back when dropped.
 #[derive(Debug)]
 pub struct Charge<'p> {
@@ -252,6 +261,11 @@ impl<'p> Charge<'p> {
     /// What is held, in bytes.
     pub fn held(&self) -> u64 {
         self.held
+    }
+
+    /// Leaves what is held reserved, to be released by whoever gets this.
+    pub fn into_reserved(mut self) -> Reserved {
+        Reserved { consumer: self.consumer, bytes: std::mem::take(&mut self.held) }
     }
 }
 

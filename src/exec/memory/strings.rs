@@ -90,15 +90,18 @@ impl Strings {
         self.chunks.iter().flat_map(|chunk| (0..chunk.ends.len()).map(|number| chunk.string(number)))
     }
 
-    /// Adds a string, which `write` appends.
-    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    /// Adds a string, which `write` appends. Gives its length.
+    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         if self.chunks.last().is_none_or(Chunk::is_full) {
             self.begin_chunk();
         }
         let chunk = self.last_chunk();
+        let before = chunk.bytes.len();
         write(&mut chunk.bytes);
         chunk.end();
+        let length = chunk.bytes.len() - before;
         self.count += 1;
+        length
     }
 
     /// Adds strings at once.

@@ -25,3 +25,9 @@ pub fn block_size(wanted: usize, limit: u64, threads: usize) -> usize {
     let fitting = working_set(limit) / EXPANSION / threads.max(1) as u64;
     wanted.min(fitting.max(SMALLEST) as usize)
 }
+
+/// The most that a single row of a block may take beside a memory limit, in bytes: what is more is reserved.
+pub fn most_of_a_row(limit: u64) -> u64 {
+    const LEAST: u64 = 128 << 10;
+    (working_set(limit) / 16).max(LEAST)
+}

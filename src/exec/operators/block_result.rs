@@ -9,6 +9,7 @@ use crate::exec::Failure;
 use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::dlq::Letters;
 use crate::exec::eval::Warning;
+use crate::exec::memory::Reserved;
 
 use super::Tree;
 use super::buffer::Collected;
@@ -45,6 +46,8 @@ pub(crate) struct BlockResult {
     pub warned: Vec<Warned>,
     /// What stops the run here.
     pub failure: Option<Failure>,
+    /// What is reserved for it until it is written.
+    pub reserved: Vec<Reserved>,
     /// One bit a row: whether a sink got it. Only kept where a row may be written more than once.
     pub written: Vec<u64>,
     /// The rows that an aggregate made of groups in this block and that a sink got, each by its maker and its number.
@@ -149,7 +152,7 @@ impl BlockResult {
         self.counts.resize(tree.nodes.len(), Counts::default());
         self.counts[0].bytes = self.bytes;
         self.sinks.resize_with(tree.sinks.len(), Vec::new);
-        self.sinks.iter_mut().for_each(Vec::clear);
+        self.sinks.iter_mut().for_each(clear_bytes);
         self.collected.resize_with(tree.slots.len(), Collected::default);
         self.collected.iter_mut().for_each(Collected::clear);
         self.handed.resize_with(tree.joins.len(), Vec::new);
@@ -202,6 +205,13 @@ impl BlockResult {
     pub fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
     }
+}
+
+/// Forgets what is in a buffer, and the buffer itself if it is far larger than usual.
+pub(crate) fn clear_bytes(bytes: &mut Vec<u8>) {
+    const LARGE: usize = 4 << 20;
+    bytes.clear();
+    bytes.shrink_to(LARGE);
 }
 
 impl Counts {

@@ -9,6 +9,7 @@ mod distinct;
 mod fault_text;
 mod group_name;
 mod grouped;
+mod joining;
 mod lost;
 mod make_room;
 mod merge;
@@ -24,6 +25,7 @@ mod unit;
 mod value_help;
 
 use aggregate::{Finish, Stream, Whole};
+pub(crate) use aggregate::{Held, Room};
 pub(crate) use block_result::{BlockResult, Counts, Reached, WARNING_SAMPLES, Warned, WarnedRows};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::{preview, warning_total};
@@ -36,11 +38,13 @@ pub(crate) use unit::{Mixed, Resting, Slice, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::analysis::hir::Schema;
+use crate::analysis::types::Kind;
 use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
-use crate::exec::memory::Arbitrator;
+use crate::exec::memory::{Arbitrator, most_of_a_row};
 use crate::exec::rest::Codec;
 use crate::exec::sources::Source;
 use crate::exec::spill::Disk;
@@ -62,14 +66,16 @@ pub(crate) struct Tree<'p> {
     pub sinks: Vec<usize>,
     /// The buffers that the segment fills.
     pub slots: Vec<Slot>,
-    /// The inputs of the interleaving merges that take its rows: the merge, and the position of the input.
-    pub joins: Vec<(OperatorId, usize)>,
+    /// The inputs of the interleaving merges that take its rows.
+    pub joins: Vec<Join>,
     /// The nodes of the aggregates that stream.
     pub streams: Vec<usize>,
     /// Most rows of a batch.
     pub batch_size: u32,
-    /// The memory limit, in bytes.
-    pub limit: u64,
+    /// Owns the memory limit.
+    pub arbitrator: &'p Arbitrator,
+    /// What a row may take beside the limit, in bytes.
+    pub most_of_a_row: u64,
     /// Whether it is noted which rows a sink got, as a row may be written more than once.
     pub marks_rows: bool,
     /// How many makers of rows are sources: they are the first ones.
@@ -104,6 +110,18 @@ pub(crate) struct Slot {
     pub operator: OperatorId,
     /// Its position in the segment.
     pub node: usize,
+    /// The kinds of the columns that it is given.
+    pub kinds: Vec<Kind>,
+}
+
+/// An input of an interleaving merge that a segment ends in.
+pub(crate) struct Join {
+    /// The merge.
+    pub merge: OperatorId,
+    /// The position of the input.
+    pub input: usize,
+    /// The kinds of the merge's columns.
+    pub kinds: Vec<Kind>,
 }
 
 /// How an operator does its work.
@@ -246,7 +264,8 @@ impl<'p> Tree<'p> {
             joins: Vec::new(),
             streams: Vec::new(),
             batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
-            limit: shared.arbitrator.limit(),
+            arbitrator: shared.arbitrator,
+            most_of_a_row: most_of_a_row(shared.arbitrator.limit()),
             marks_rows: false,
             sources: shared.makers.iter().filter(|maker| !plan.operator(**maker).is_aggregate()).count() as u32,
             is_made: plan.gives_groups(segment.head),
@@ -299,7 +318,7 @@ impl<'p> Tree<'p> {
             }
             OperatorKind::Merge(spec) if operator.interleaves() => {
                 let (input, _) = brought(shared, segment, id).next().expect("the segment brings rows of an input");
-                self.joins.push((id, input));
+                self.joins.push(Join { merge: id, input, kinds: kinds(&spec.output) });
                 Action::Join(ColumnMap::new(spec, input), self.joins.len() - 1)
             }
             OperatorKind::Merge(spec) => {
@@ -330,7 +349,9 @@ impl<'p> Tree<'p> {
     }
 
     fn buffer(&mut self, id: OperatorId, shared: &mut Shared<'p>) -> Action<'p> {
-        self.slots.push(Slot { operator: id, node: self.nodes.len() });
+        let inputs = shared.plan.inputs(id);
+        let (_, edge) = inputs.first().expect("a buffer reads a port");
+        self.slots.push(Slot { operator: id, node: self.nodes.len(), kinds: kinds(&edge.schema) });
         Action::Buffer(Arc::clone(&shared.fill(id).collector), self.slots.len() - 1)
     }
 
@@ -348,6 +369,11 @@ impl<'p> Tree<'p> {
             _ => self.nodes.iter().find(|node| node.id == producer)?.route,
         }
     }
+}
+
+/// The kinds of the columns of a schema.
+fn kinds(schema: &Schema) -> Vec<Kind> {
+    schema.columns.iter().map(|column| column.ty.kind.clone()).collect()
 }
 
 /// How an operator does its work that heads a segment.

@@ -79,7 +79,7 @@ pub(super) fn reads_column(expression: &Expr, position: usize) -> bool {
 }
 
 /// The input columns that an expression reads, also by way of earlier lets and emits.
-fn columns_of(expression: &Expr, program: Option<&Transform>) -> Vec<usize> {
+pub(super) fn columns_of(expression: &Expr, program: Option<&Transform>) -> Vec<usize> {
     let defined = |slot: usize, wanted_let: bool| {
         program?.statements.iter().find_map(|statement| match statement {
             Statement::Let { slot: s, value } if wanted_let && *s == slot => Some(value),

@@ -1,5 +1,8 @@
 //! One block's way through the operators of its segment.
 
+mod groups;
+mod large_rows;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,12 +18,13 @@ use crate::exec::{Failure, NamedRow};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
-use super::aggregate::{Ended, Finish, FinishedGroups, GroupsOf, MakeRoom, Stream, Stretch};
+use super::aggregate::{GroupsOf, Room, Stretch};
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::cull;
 use super::fault_text::{self, FaultText, RecordText};
+use super::joining::Joining;
 use super::merge::ColumnMap;
-use super::{Action, BlockResult, Lost, Mixed, Resting, Slice, Tree, Unit, WARNING_SAMPLES, Warned, WarnedRows};
+use super::{Action, BlockResult, Lost, Mixed, Resting, Tree, Unit, WARNING_SAMPLES, Warned, WarnedRows};
 
 /// A block on its way.
 pub(crate) struct Pass<'a, 'p> {
@@ -36,7 +40,11 @@ pub(crate) struct Pass<'a, 'p> {
     stretches: Vec<Option<Stretch>>,
     /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
-    make_room: MakeRoom<'a>,
+    room: Room<'a>,
+    /// Whether there are large rows, for which memory was reserved.
+    has_large: bool,
+    /// For each buffer, then for each input of an interleaving merge, the small batches that wait for more.
+    joining: Vec<Joining>,
     clock: Clock,
 }
 
@@ -47,20 +55,23 @@ struct Waiting<'a> {
 }
 
 impl<'a, 'p> Pass<'a, 'p> {
-    /// Sends all rows of a block through the tree. What they come to is in `result`. `make_room` lets buffers spill, and
+    /// Sends all rows of a block through the tree. What they come to is in `result`. `room` gives memory, and
     /// `clock` began when the block was there.
     pub fn run(
         tree: &'a Tree<'p>,
         sources: &'a [Source<'p>],
         unit: Unit<'a, 'p>,
         result: &'a mut BlockResult,
-        make_room: MakeRoom<'a>,
+        room: Room<'a>,
         (places, clock): (&mut Vec<Place>, Clock),
     ) {
         result.clear(tree, &unit);
         let letters = LetterWriter::default();
         let (waiting, stretches) = (Vec::new(), tree.streams.iter().map(|_| None).collect());
-        let mut pass = Self { tree, sources, unit, result, letters, waiting, stretches, first: None, make_room, clock };
+        let joining = (0..tree.slots.len() + tree.joins.len()).map(|_| Joining::default()).collect();
+        let (first, has_large) = (None, false);
+        let mut pass =
+            Self { tree, sources, unit, result, letters, waiting, stretches, first, room, has_large, joining, clock };
         match unit {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
@@ -118,6 +129,7 @@ impl<'a, 'p> Pass<'a, 'p> {
     }
 
     fn finish(mut self) {
+        self.end_joining();
         self.lap(0);
         let Self { tree, result, letters, first, mut clock, .. } = self;
         for (slot, collected) in tree.slots.iter().zip(&mut result.collected) {
@@ -218,80 +230,6 @@ impl<'a, 'p> Pass<'a, 'p> {
         self.result.letters.add_bound(position, 0, letter_row, bond, end);
     }
 
-    /// Makes rows of the groups of the buffer at the head.
-    fn make(&mut self, groups: GroupsOf<'_, 'p>, slice: &Slice) {
-        let tree = self.tree;
-        let Action::Groups(finish) = &tree.nodes[0].action else { unreachable!("only an aggregate has groups") };
-        let count = (slice.range.end - slice.range.start) as usize;
-        let kept = finish.has_origins().then(|| Arc::new(finish.origins(groups, slice.range.start, count)));
-        self.result.origins = kept.clone().filter(|_| finish.keeps_identity());
-        self.each_batch(count as u32, |pass, range| {
-            let origin = Origin { kept: kept.clone(), ..Origin::unknown(range.start) };
-            pass.make_batch(0, finish, groups, range, origin);
-        });
-    }
-
-    /// Makes rows of some groups and hands them on.
-    fn make_batch(
-        &mut self,
-        at: usize,
-        finish: &Finish<'p>,
-        groups: GroupsOf<'_, 'p>,
-        range: Range<u32>,
-        origin: Origin,
-    ) {
-        let range = range.start as usize..range.end as usize;
-        let FinishedGroups { mut groups, faults } = finish.finish(groups, range, origin);
-        if !faults.is_empty() {
-            self.reject(at, &groups, &faults);
-            let mut failed = faults.iter().map(|fault| fault.row).peekable();
-            let good = (0..groups.rows).filter(|row| failed.next_if_eq(row).is_none());
-            groups = groups.take(&good.map(|row| row as u32).collect::<Vec<_>>());
-        }
-        let done = finish.results(&groups);
-        self.result.counts[at].rows_out += done.batch.rows as u64;
-        self.reject(at, &groups, &done.faults);
-        self.give(at, 0, done.batch);
-    }
-
-    /// Adds rows to the groups that a streaming aggregate has of the block.
-    fn group(&mut self, at: usize, stream: &Stream<'p>, number: usize, batch: &Batch) {
-        let admitted = stream.add(batch, &mut self.stretches[number]);
-        self.result.counts[at].filtered += admitted.filtered as u64;
-        self.reject(at, batch, &admitted.faults);
-    }
-
-    /// Makes rows of the groups that have ended in the block, one streaming aggregate after the other: each stands in
-    /// front of those that it has rows for.
-    fn end_groups(&mut self) {
-        let tree = self.tree;
-        for (number, &at) in tree.streams.iter().enumerate() {
-            let Action::Stream(stream, _) = &tree.nodes[at].action else { unreachable!("it is a streaming aggregate") };
-            let own = self.stretches[number].take();
-            // Behind the last block groups end one behind the other, as their aggregates do.
-            let end = matches!(self.unit, Unit::End { .. }).then_some(number as u32);
-            match stream.end(self.unit.index(), own, end, self.make_room) {
-                Ok(ended) => ended.into_iter().for_each(|ended| self.make_ended(at, stream, &ended)),
-                Err(failure) => self.stop(u32::MAX, at, || failure),
-            }
-            self.lap(at);
-        }
-    }
-
-    fn make_ended(&mut self, at: usize, stream: &Stream<'p>, ended: &Ended<'p>) {
-        let groups = GroupsOf::Stretch(&ended.groups, ended.range.start);
-        let count = ended.range.len() as u32;
-        let mut start = 0;
-        while start < count {
-            let end = count.min(start.saturating_add(self.tree.batch_size));
-            let origin = Origin { kept: Some(Arc::clone(&ended.origins)), ..Origin::unknown(start) };
-            self.make_batch(at, stream.finish(), groups, start..end, origin);
-            self.lap(at);
-            self.work_off();
-            start = end;
-        }
-    }
-
     /// Writes rows that are what the sinks below write.
     fn copy(&mut self, rows: &[&[u8]], port: usize) {
         let (tree, Unit::Resting { codec, .. }) = (self.tree, self.unit) else { return };
@@ -346,12 +284,46 @@ impl<'a, 'p> Pass<'a, 'p> {
             Action::Transform(program) => self.transform(at, program, &batch),
             Action::Route(route) => self.route(at, route, &batch),
             Action::Merge(maps) => self.merge(at, &maps[input], batch),
-            Action::Join(map, join) => self.result.handed[*join].push(map.apply(batch)),
+            Action::Join(map, join) => self.hand(*join, map.apply(batch)),
             Action::Stream(stream, number) => self.group(at, stream, *number, &batch),
             Action::Through => self.pass_on(at, batch),
-            Action::Buffer(collector, slot) => self.collect(at, collector.as_ref(), *slot, &batch),
+            Action::Buffer(collector, slot) => self.join(at, collector.as_ref(), *slot, batch),
             Action::Sink(encoder, sink) => self.encode(at, encoder, *sink, &batch),
             Action::Head | Action::Groups(_) | Action::Discard => {}
+        }
+    }
+
+    /// Hands rows to an interleaving merge, small batches together.
+    fn hand(&mut self, join: usize, batch: Batch) {
+        let kinds = &self.tree.joins[join].kinds;
+        let joined = self.joining[self.tree.slots.len() + join].add(batch, kinds);
+        self.result.handed[join].extend(joined);
+    }
+
+    /// Gives rows to a buffer, small batches together; large rows aren't copied for that.
+    fn join(&mut self, at: usize, collector: &dyn Collector, slot: usize, batch: Batch) {
+        if self.has_large {
+            self.end_joining();
+            return self.collect(at, collector, slot, &batch);
+        }
+        let joined: Vec<Batch> = self.joining[slot].add(batch, &self.tree.slots[slot].kinds).collect();
+        joined.iter().for_each(|batch| self.collect(at, collector, slot, batch));
+    }
+
+    /// Hands on what waits for more.
+    fn end_joining(&mut self) {
+        let tree = self.tree;
+        for (number, slot) in tree.slots.iter().enumerate() {
+            if let (Some(batch), Action::Buffer(collector, _)) =
+                (self.joining[number].take(&slot.kinds), &tree.nodes[slot.node].action)
+            {
+                self.collect(slot.node, collector.as_ref(), number, &batch);
+                self.lap(slot.node);
+            }
+        }
+        for (number, join) in tree.joins.iter().enumerate() {
+            let rest = self.joining[tree.slots.len() + number].take(&join.kinds);
+            self.result.handed[number].extend(rest);
         }
     }
 
@@ -371,7 +343,9 @@ impl<'a, 'p> Pass<'a, 'p> {
                 self.reject(at, batch, &admitted.faults);
                 let (tree, bytes) = (self.tree, self.result.collected[slot].chunk.bytes.len());
                 // Said at once: the block might go on to make more than the machine can hold.
-                if let Some(failure) = BufferContext::block_does_not_fit(tree.nodes[at].operator, bytes, tree.limit) {
+                if let Some(failure) =
+                    BufferContext::block_does_not_fit(tree.nodes[at].operator, bytes, tree.arbitrator.limit())
+                {
                     self.stop(batch.origin.position(batch.rows - 1), at, || failure);
                 }
             }

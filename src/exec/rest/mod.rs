@@ -69,9 +69,11 @@ impl Chunk {
         parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
     }
 
-    /// Forgets the rows but keeps the memory.
+    /// Forgets the rows but keeps the memory, unless that is far more than usual.
     pub fn clear(&mut self) {
+        const LARGE: usize = 4 << 20;
         self.bytes.clear();
+        self.bytes.shrink_to(LARGE);
         self.offsets.clear();
     }
 }

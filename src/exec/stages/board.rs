@@ -122,6 +122,15 @@ impl Board {
         }
     }
 
+    /// Waits until all blocks of a segment in front of one, which is on its way, are written.
+    pub fn wait_for_turn(&self, segment: usize, number: u64) {
+        let mut state = lock(&self.state);
+        let is_turn = |lane: &Running| lane.next == number && !lane.writing;
+        while !is_turn(&state.lanes[segment]) {
+            state = wait(&self.freed, state);
+        }
+    }
+
     /// Whether the stage ended because somebody asked for it.
     pub fn was_interrupted(&self) -> bool {
         lock(&self.state).interrupted

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::exec::operators::{Full, Lost, Mixed, Portion, Scan, Slice};
+use crate::exec::operators::{Full, Held, Lost, Mixed, Portion, Scan, Slice};
 use crate::exec::rest::{Chunk, Codec};
 use crate::exec::sources::{self, Source, Ticket};
 use crate::exec::{Failure, lock};
@@ -26,6 +26,8 @@ pub(super) enum Feed<'a, 'p> {
     Text(sources::Feed<'a, 'p>),
     /// Goes through the ports of a buffer.
     Slices(Slices),
+    /// Goes through the groups of an aggregate.
+    Groups(Portions<'a, 'p>),
     /// Reads a buffer from disk.
     Scan(Scanned<'a, 'p>),
     /// Has nothing: the board hands out what is taken in turn.
@@ -76,10 +78,7 @@ impl<'a, 'p> Feed<'a, 'p> {
                 let rows = drain.rows();
                 Feed::Slices(Slices::new(drain.ports(), rows.len(), rows.bytes(), block_size))
             }
-            Full::Groups(groups) => {
-                let count = groups.len() as u64;
-                Feed::Slices(Slices::new(vec![count], count, groups.bytes(), block_size))
-            }
+            Full::Groups(groups) => Feed::Groups(Portions::new(groups, block_size)),
             Full::OnDisk(scan) => Feed::Scan(Scanned::new(scan, block_size)),
         }
     }
@@ -89,6 +88,7 @@ impl<'a, 'p> Feed<'a, 'p> {
         match self {
             Feed::Text(feed) => feed.next_index(),
             Feed::Slices(slices) => slices.next_index,
+            Feed::Groups(portions) => portions.next_index,
             Feed::Scan(scanned) => scanned.next_index,
             Feed::Turns => 0,
         }
@@ -99,6 +99,7 @@ impl<'a, 'p> Feed<'a, 'p> {
         match self {
             Feed::Text(feed) => feed.close(),
             Feed::Slices(slices) => slices.ports.clear(),
+            Feed::Groups(portions) => portions.start = portions.groups.len() as u64,
             Feed::Scan(scanned) => scanned.closed = true,
             Feed::Turns => {}
         }
@@ -110,6 +111,7 @@ impl<'a, 'p> Feed<'a, 'p> {
         match self {
             Feed::Text(feed) => Ok(feed.next(block)?.map(Task::Text)),
             Feed::Slices(slices) => Ok(slices.next().map(Task::Rows)),
+            Feed::Groups(portions) => Ok(portions.next().map(Task::Rows)),
             Feed::Scan(scanned) => scanned.next(chunk),
             Feed::Turns => Ok(None),
         }
@@ -118,7 +120,7 @@ impl<'a, 'p> Feed<'a, 'p> {
 
 impl<'a, 'p> Scanned<'a, 'p> {
     fn new(scan: &'a Mutex<Box<dyn Scan + 'p>>, block_size: usize) -> Self {
-        let portion = Portion { rows: MOST as usize, bytes: block_size * EXPANSION as usize / 4 };
+        let portion = Portion { rows: MOST as usize, bytes: bytes_of_a_portion(block_size) };
         Self { scan, portion, next_index: 0, read: Vec::new(), closed: false }
     }
 
@@ -162,6 +164,43 @@ const EXPANSION: u64 = 8;
 /// Bytes of a row by which the size of text blocks becomes one of slices.
 const TYPICAL_ROW: u64 = 12;
 
+/// Bytes behind which no more is added to what is read from disk, or made of groups, at a time.
+fn bytes_of_a_portion(block_size: usize) -> usize {
+    block_size * EXPANSION as usize / 4
+}
+
+/// Cuts the groups of an aggregate: few, where their results are large.
+pub(super) struct Portions<'a, 'p> {
+    groups: &'a Held<'p>,
+    start: u64,
+    next_index: u64,
+    size: u64,
+    bytes: u64,
+}
+
+impl<'a, 'p> Portions<'a, 'p> {
+    fn new(groups: &'a Held<'p>, block_size: usize) -> Self {
+        let size = slice_size(groups.len() as u64, groups.bytes(), block_size);
+        Self { groups, start: 0, next_index: 0, size, bytes: bytes_of_a_portion(block_size) as u64 }
+    }
+
+    fn next(&mut self) -> Option<Slice> {
+        let start = self.start;
+        if start == self.groups.len() as u64 {
+            return None;
+        }
+        self.start = self.groups.portion(start, self.size, self.bytes);
+        self.next_index += 1;
+        Some(Slice { index: self.next_index - 1, port: 0, range: start..self.start })
+    }
+}
+
+/// How many rows suit a block of `block_size` bytes, of so many that take so many bytes in all: few, if they are long.
+fn slice_size(rows: u64, bytes: u64, block_size: usize) -> u64 {
+    let row = (bytes / rows.max(1) / EXPANSION).max(TYPICAL_ROW);
+    (block_size as u64 / row).clamp(1, MOST)
+}
+
 /// The rows of a block of `block_size` bytes of which nothing is known.
 pub(super) fn rows_of_a_block(block_size: usize) -> usize {
     (block_size as u64 / TYPICAL_ROW).clamp(1, MOST) as usize
@@ -171,9 +210,7 @@ impl Slices {
     /// Slices of the rows of some ports, which take so many bytes in all, as large as suits blocks of `block_size`
     /// bytes: of long rows there are few in a slice.
     pub fn new(ports: Vec<u64>, rows: u64, bytes: u64, block_size: usize) -> Self {
-        let row = (bytes / rows.max(1) / EXPANSION).max(TYPICAL_ROW);
-        let size = (block_size as u64 / row).clamp(1, MOST);
-        Self { ports, port: 0, start: 0, next_index: 0, size }
+        Self { ports, port: 0, start: 0, next_index: 0, size: slice_size(rows, bytes, block_size) }
     }
 
     fn next(&mut self) -> Option<Slice> {

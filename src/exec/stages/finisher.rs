@@ -111,6 +111,13 @@ impl<'a, 'p> Finisher<'a, 'p> {
 
     /// Writes a block of a segment. After a failure nothing more is written of it and those behind it.
     pub fn finish(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
+        let reserved = std::mem::take(&mut result.reserved);
+        let finished = self.write(segment, result);
+        reserved.iter().for_each(|reserved| self.ends.arbitrator.release(reserved.consumer, reserved.bytes));
+        finished
+    }
+
+    fn write(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
         if !self.goes_on(segment) {
             return Ok(());
         }

@@ -26,7 +26,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use crate::exec::clock::Clock;
-use crate::exec::operators::{BlockResult, Full, Pass, Resting, Tree, Unit};
+use crate::exec::operators::{BlockResult, Full, Pass, Resting, Room, Tree, Unit};
 use crate::exec::rest::{Chunk, Place};
 use crate::exec::sources::{self, BoundFile, Source};
 use crate::exec::workers::on_all;
@@ -130,7 +130,7 @@ fn lane(segments: &[Segment<'_, '_>], number: usize, bound: usize, block_size: u
     };
     let headed_by = |merge| segments.iter().position(|other| other.tree.nodes[0].id == merge);
     let target = |merge| headed_by(merge).expect("an interleaving merge heads a segment beside those it takes rows of");
-    let targets = segment.tree.joins.iter().map(|(merge, input)| (target(*merge), *input)).collect();
+    let targets = segment.tree.joins.iter().map(|join| (target(join.merge), join.input)).collect();
     Lane { turns, targets, behind: segment.behind.to_vec(), bound }
 }
 
@@ -199,7 +199,7 @@ impl<'p> Stage<'_, 'p> {
             }
         };
         let passed = contained(|| {
-            self.pass(segment, &task, desk, &mut job.result);
+            self.pass(job.segment, &task, desk, &mut job.result);
             Ok(())
         });
         if let Err(failure) = passed {
@@ -209,7 +209,8 @@ impl<'p> Stage<'_, 'p> {
         Some(task.index())
     }
 
-    fn pass(&self, segment: &Running<'_, 'p>, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
+    fn pass(&self, number: usize, task: &Task, desk: &mut Desk, result: &mut BlockResult) {
+        let segment = &self.segments[number];
         let clock = Clock::new(segment.tree.measures);
         let Desk { block, index, places, chunk } = desk;
         let unit = match (task, segment.head) {
@@ -230,8 +231,10 @@ impl<'p> Stage<'_, 'p> {
             (Task::End(index), _) => Unit::End { index: *index },
             _ => unreachable!("the feed is the head's"),
         };
-        let make_room = |wanted| lock(&self.finisher).make_room(wanted);
-        Pass::run(segment.tree, self.sources, unit, result, &make_room, (places, clock));
+        let make = |wanted| lock(&self.finisher).make_room(wanted);
+        let wait = || self.board.wait_for_turn(number, task.index());
+        let room = Room { make: &make, wait: &wait };
+        Pass::run(segment.tree, self.sources, unit, result, room, (places, clock));
     }
 
     /// Writes what a block came to. False ends its segment and those behind it: something failed.

@@ -4,7 +4,7 @@
 
 use super::amount::{Amount, groups};
 use super::guess::Guess;
-use super::states::{decoded, encoded_states, kept, lists, states, transient};
+use super::states::{encoded_states, finishing, kept, lists, states, transient};
 use crate::analysis::hir::{ExprKind, Schema, SinkColumnSource, SortKey};
 use crate::analysis::types::Kind;
 use crate::plan::physical::{
@@ -96,10 +96,8 @@ pub fn of_groups(kind: &OperatorKind, read: &Amount, room: Room) -> Footprint {
             let kept = count * (GROUP_SIZES + 1 + start) + first_values(spec, count, read);
             let own = key.table() + kept + states(&cull.aggregates, count, read);
             let lists = lists(&cull.aggregates, read);
-            in_memory(
-                own + lists,
-                transient(&cull.aggregates, read.rows, room.batch) + decoded(&cull.aggregates, read.rows),
-            )
+            let asked = finishing(&cull.aggregates, cull.partition_by.is_empty(), read);
+            in_memory(own + lists, transient(&cull.aggregates, read.rows, room.batch) + asked)
         }
         OperatorKind::Reshape(spec) => {
             let key = Key { schema: &spec.input, columns: &spec.reshape.partition_by, read };
@@ -109,7 +107,8 @@ pub fn of_groups(kind: &OperatorKind, read: &Amount, room: Room) -> Footprint {
         OperatorKind::Aggregate(spec) => {
             let aggregates = &spec.aggregation.aggregates;
             let own = states(aggregates, Guess::exactly(1), read) + lists(aggregates, read);
-            in_memory(own, own + transient(aggregates, read.rows, room.batch))
+            let made = finishing(aggregates, spec.aggregation.key == 0, read);
+            in_memory(own, own + transient(aggregates, read.rows, room.batch) + made)
         }
         _ => Footprint::default(),
     }
@@ -219,7 +218,7 @@ fn aggregated(spec: &AggregateOperator, read: &Amount, room: Room) -> Footprint 
     let passes = Guess::new(dividing(holds.usual), dividing(holds.most));
     Footprint {
         holds,
-        peak: holds + transient(aggregates, read.rows, room.batch),
+        peak: holds + transient(aggregates, read.rows, room.batch) + finishing(aggregates, aggregation.key == 0, read),
         spills: all.times(passes) + count * 8,
     }
 }

@@ -71,9 +71,18 @@ pub fn lists(aggregates: &[Aggregate], read: &Amount) -> Guess {
     collected(aggregates).map(|ty| kept(read.rows, ty, read) + read.rows.times(Guess::new(10, 18))).sum()
 }
 
-/// What the lists of a cull take while the rules read them.
-pub fn decoded(aggregates: &[Aggregate], rows: Guess) -> Guess {
-    collected(aggregates).map(|_| rows * 32).sum()
+/// What is reserved while the row of the largest group is made of its lists, or a cull's rules read them: they may have all
+/// rows there are, and `is_one_group` tells that they do.
+pub fn finishing(aggregates: &[Aggregate], is_one_group: bool, read: &Amount) -> Guess {
+    // A value's place in the list, and the value as it is found there.
+    let each = |ty: &Type| if fixed(&ty.kind).is_none() { 32 } else { 80 };
+    // Its bytes are counted in pieces of 16; twice as much may be written of it as a text, with quotes and a comma.
+    let list = |ty: &Type| {
+        let bytes = kept(read.rows, ty, read) + read.rows.times(Guess::new(8, 16));
+        read.rows * each(ty) + bytes + Guess::new(0, 2 * (bytes + read.rows * 8).most)
+    };
+    let all: Guess = collected(aggregates).map(list).sum();
+    if is_one_group { all } else { Guess::new(0, all.most) }
 }
 
 /// What is reserved for a batch of so many rows at most, beside what its rows come to.

@@ -1,6 +1,7 @@
 //! Whole runs: from pipeline text to published files, and what is left behind when a run fails.
 
 pub mod lab;
+mod large_lists;
 mod least_limit;
 
 mod aggregates;

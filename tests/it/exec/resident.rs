@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::lab::Lab;
 
-const NODES: &str = "pipeline: { name: p }\nnodes:\n  \
+const NODES: &str = "pipeline: { name: p, memory: { backpressure: spill } }\nnodes:\n  \
     - { type: source, name: rows, config: { type: csv, path: in.csv, schema: [{ name: id, type: int }, \
         { name: city, type: string }, { name: amount, type: decimal, scale: 2 }, { name: note, type: string }] } }\n  \
     - { type: transform, name: next, input: rows, config: { cxl: 'emit tag = city.upper() + note' } }\n";
@@ -13,9 +13,14 @@ const STREAMS: &str = "  - { type: sink, name: out, input: next, config: { type:
 const SORTS: &str =
     "  - { type: sink, name: out, input: next, config: { type: csv, path: out.csv, sort_order: [city] } }\n";
 
+const BY_CITY: &str = "  - { type: aggregate, name: cities, input: next, config: { group_by: [city], strategy: hash, cxl: \"emit \
+    n = count(*)\\nemit ids = collect(id)\\nemit least = min(amount)\\nemit most = max(amount)\\nemit sum = sum(amount)\\n\
+    emit mean = avg(amount)\\nemit by_id = weighted_avg(amount, id)\\nemit last = max(note)\\nemit tags = max(tag)\" } }\n  \
+    - { type: sink, name: out, input: cities, config: { type: csv, path: out.csv } }\n";
+
 /// The most that the process had resident, in megabytes, as its summary says.
-fn peak(lab: &Lab, nodes: &str, threads: usize) -> f64 {
-    lab.write("pipeline.yaml", format!("{NODES}{nodes}"));
+fn peak(lab: &Lab, pipeline: &str, threads: usize) -> f64 {
+    lab.write("pipeline.yaml", pipeline);
     let program = Command::new(env!("CARGO_BIN_EXE_clinker"))
         .args(["run", "pipeline.yaml", "--memory-limit", "24M", "--threads", &threads.to_string()])
         .current_dir(&lab.options.base_dir)
@@ -27,16 +32,33 @@ fn peak(lab: &Lab, nodes: &str, threads: usize) -> f64 {
     figure.split_once('M').expect("a few megabytes").0.parse().expect("a number")
 }
 
-#[test]
-fn what_is_resident_stays_close_to_the_limit() {
-    let text = (0..250_000).fold("id,city,amount,note\n".to_string(), |mut text, n| {
-        let city = n * 7919 % 250_000;
+/// So many rows, each of a city of its own.
+fn lab(count: usize) -> Lab {
+    let text = (0..count).fold("id,city,amount,note\n".to_string(), |mut text, n| {
+        let city = n * 7919 % count;
         writeln!(text, "{n},city number {city},{}.50,a note that is some bytes long", n % 1000).expect("memory");
         text
     });
-    let lab = Lab::new(&[("in.csv", &text)]);
+    Lab::new(&[("in.csv", &text)])
+}
+
+#[test]
+fn what_is_resident_stays_close_to_the_limit() {
+    let (lab, streams, sorts) = (lab(250_000), NODES.to_owned() + STREAMS, NODES.to_owned() + SORTS);
     for threads in [2, 8, 16] {
-        let (streaming, sorting) = (peak(&lab, STREAMS, threads), peak(&lab, SORTS, threads));
+        let (streaming, sorting) = (peak(&lab, &streams, threads), peak(&lab, &sorts, threads));
         assert!(streaming < 40.0 && sorting < 56.0, "{threads} threads: {streaming}M, and {sorting}M with a sort");
+    }
+}
+
+#[test]
+fn the_smallest_batches_take_no_more() {
+    let lab = lab(60_000);
+    let pipeline = NODES.replacen("{ name: p,", "{ name: p, batch_size: 1,", 1);
+    for nodes in [SORTS, BY_CITY] {
+        for threads in [1, 4] {
+            let peak = peak(&lab, &format!("{pipeline}{nodes}"), threads);
+            assert!(peak < 56.0, "{threads} threads: {peak}M");
+        }
     }
 }

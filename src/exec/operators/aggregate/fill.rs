@@ -6,7 +6,7 @@ use crate::analysis::hir::Aggregate;
 use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::keys::equality;
-use crate::exec::memory::{Arbitrator, give_back_freed_memory};
+use crate::exec::memory::{Arbitrator, Exceeded, give_back_freed_memory};
 use crate::exec::spill::{Disk, Spilled};
 use crate::plan::physical::{AggregateOperator, Operator};
 
@@ -73,8 +73,11 @@ impl<'p> Buffer<'p> for Groups<'p> {
             return self.load();
         }
         self.held.complete();
-        match self.held.bytes() <= most_resident {
-            true => Ok(Full::Groups(Box::new(self.held))),
+        match self.held.bytes() <= most_resident && self.held.leaves_room() {
+            true => {
+                self.held.stay();
+                Ok(Full::Groups(Box::new(self.held)))
+            }
             false => self.write_in_order(),
         }
     }
@@ -155,14 +158,35 @@ impl<'p> Groups<'p> {
     }
 }
 
-/// E310 for a group whose state alone is too much.
-pub(super) fn does_not_fit(spec: &AggregateOperator, operator: &Operator, key: &[u8], no_room: &NoRoom) -> Failure {
-    let NoRoom { exceeded, aggregate } = no_room;
+/// E310 for the group with this key, of whose row more was made than its lists.
+pub(in crate::exec::operators) fn row_does_not_fit(
+    spec: &AggregateOperator,
+    operator: &Operator,
+    key: &[u8],
+    exceeded: &Exceeded,
+) -> Failure {
+    let detail = format!("the row of one group [{}] does not fit", name_of(spec, key));
+    BufferContext::does_not_fit(operator, &detail, exceeded, "what it is written as")
+}
+
+/// What the key of a group says: `day="monday"`.
+fn name_of(spec: &AggregateOperator, key: &[u8]) -> String {
     let aggregation = &spec.aggregation;
     let columns = aggregation.grouped.columns[..aggregation.key].iter().map(|column| column.name.as_str());
-    let group = group_name(columns, equality::values(key));
-    let detail = format!("the state of one group [{group}] does not fit");
-    let Some(Aggregate { function, span, .. }) = aggregate.map(|position| &aggregation.aggregates[position]) else {
+    group_name(columns, equality::values(key))
+}
+
+/// E310 for a group whose state alone is too much.
+pub(in crate::exec::operators) fn does_not_fit(
+    spec: &AggregateOperator,
+    operator: &Operator,
+    key: &[u8],
+    no_room: &NoRoom,
+) -> Failure {
+    let NoRoom { exceeded, aggregate } = no_room;
+    let detail = format!("the state of one group [{}] does not fit", name_of(spec, key));
+    let aggregates = &spec.aggregation.aggregates;
+    let Some(Aggregate { function, span, .. }) = aggregate.map(|position| &aggregates[position]) else {
         return BufferContext::does_not_fit(operator, &detail, exceeded, "its key");
     };
     let who = format!("`{}`", function.name());

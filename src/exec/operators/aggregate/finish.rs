@@ -3,15 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::analysis::hir::{Aggregation, Statement};
-use crate::exec::aggregate::{Accumulator, Finished, GroupFault};
+use crate::analysis::hir::{Aggregate, AggregateFunction, Aggregation, Expr, ExprKind, Statement, Transform};
+use crate::analysis::types::Kind;
+use crate::exec::aggregate::{Accumulator, Extent, Finished, GroupFault};
 use crate::exec::batch::{Batch, Carried, Column, KeptOrigins, Origin};
 use crate::exec::eval::{self, Constants, Transformed};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::varint;
 use crate::plan::physical::AggregateOperator;
 
-use super::super::operands::reads_column;
+use super::super::operands::{columns_of, reads_column};
 use super::held::Held;
 use super::layout::{FirstRow, GroupLayout, Record, accumulators};
 use super::stretch::Stretch;
@@ -23,6 +24,10 @@ pub(crate) struct Finish<'p> {
     results: eval::Transform,
     /// For each aggregate, the emit that reads it first.
     fields: Vec<Option<Arc<str>>>,
+    /// An accumulator for each aggregate, without groups.
+    empty: Vec<Accumulator>,
+    /// For each aggregate, how many copies of its result there are as texts before a row of it is written.
+    copies: Vec<u64>,
     /// The aggregate, as a position among the makers of rows.
     maker: u32,
     /// Whether something below has to tell its rows apart.
@@ -38,6 +43,26 @@ pub(crate) enum GroupsOf<'a, 'p> {
     Records(&'a [&'a [u8]]),
     /// Those of a stretch, from a number on.
     Stretch(&'a Stretch, u32),
+}
+
+/// What making a row of a group takes, in bytes.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Cost {
+    /// While it is made.
+    pub column: u64,
+    /// Until it is written.
+    pub text: u64,
+    /// What it is made from, where that was read from disk.
+    pub record: u64,
+    /// The aggregate that takes most of it.
+    pub aggregate: Option<usize>,
+}
+
+impl Cost {
+    /// All of it.
+    pub fn all(self) -> u64 {
+        self.column + self.text + self.record
+    }
 }
 
 /// What groups came to.
@@ -66,7 +91,9 @@ impl<'p> Finish<'p> {
             aggregation,
             layout: GroupLayout::new(aggregation, names_rows, Arc::clone(&constants)),
             results: eval::Transform::new(&aggregation.results, &spec.stored, constants),
-            fields: columns.map(read_by).collect(),
+            fields: columns.clone().map(read_by).collect(),
+            copies: columns.map(|column| copies(&aggregation.results, column)).collect(),
+            empty: accumulators(aggregation),
             maker,
             keeps_identity: spec.rest.as_ref().is_some_and(|rest| rest.identity),
         }
@@ -133,15 +160,58 @@ impl<'p> Finish<'p> {
         let records: Vec<Record<'_>> = records.iter().map(|record| self.layout.read(record)).collect();
         let (keys, firsts) = (records.iter().map(|record| record.key), records.iter().map(|record| record.firsts));
         let columns = self.layout.key_columns(keys, firsts);
-        let mut accumulators = accumulators(self.aggregation);
-        accumulators.iter_mut().for_each(|accumulator| accumulator.grow(records.len()));
-        for (group, record) in (0..).zip(&records) {
-            let mut states = record.states;
-            let merge = |accumulator: &mut Accumulator| accumulator.merge(group, &mut varint::take_part(&mut states));
-            accumulators.iter_mut().for_each(merge);
+        let mut rest: Vec<&[u8]> = records.iter().map(|record| record.states).collect();
+        let finish = |accumulator: Accumulator| {
+            let states: Vec<&[u8]> = rest.iter_mut().map(varint::take_part).collect();
+            accumulator.finish_states(&states)
+        };
+        (columns, accumulators(self.aggregation).into_iter().map(finish).collect())
+    }
+
+    /// Whether rows of groups may be large.
+    pub fn may_be_large(&self) -> bool {
+        let is_text = |aggregate: &Aggregate| aggregate.args.iter().any(|arg| arg.ty.kind == Kind::String);
+        self.aggregation.aggregates.iter().any(|aggregate| match aggregate.function {
+            AggregateFunction::Collect => true,
+            AggregateFunction::Min | AggregateFunction::Max => is_text(aggregate),
+            _ => false,
+        })
+    }
+
+    /// What making a row of a group takes, where that may be much.
+    pub fn cost(&self, groups: GroupsOf<'_, '_>, group: usize) -> Cost {
+        match groups {
+            GroupsOf::Held(held, start) => self.cost_of(held.extents(start + group as u32)),
+            GroupsOf::Stretch(stretch, start) => self.cost_of(stretch.extents(start + group as u32)),
+            GroupsOf::Records(records) => {
+                let mut states = self.layout.read(records[group]).states;
+                let extents =
+                    self.empty.iter().map(|accumulator| accumulator.extent_of(varint::take_part(&mut states)));
+                Cost { record: records[group].len() as u64, ..self.cost_of(extents) }
+            }
         }
-        let finish = |accumulator: &Accumulator| accumulator.finish(0..records.len() as u32, None);
-        (columns, accumulators.iter().map(finish).collect())
+    }
+
+    /// The same, given how large the result of each aggregate is.
+    pub fn cost_of(&self, extents: impl Iterator<Item = Extent>) -> Cost {
+        let (mut cost, mut most) = (Cost::default(), 0);
+        for (aggregate, (extent, copies)) in extents.zip(&self.copies).enumerate() {
+            cost.column += extent.column;
+            cost.text += copies * extent.text;
+            if extent.column > most {
+                (most, cost.aggregate) = (extent.column, Some(aggregate));
+            }
+        }
+        cost
+    }
+
+    /// The key of a group.
+    pub fn key<'g>(&self, groups: GroupsOf<'g, '_>, group: usize) -> &'g [u8] {
+        match groups {
+            GroupsOf::Held(held, start) => held.key(start + group as u32),
+            GroupsOf::Stretch(stretch, start) => stretch.key(start + group as u32),
+            GroupsOf::Records(records) => GroupLayout::key_of(records[group]),
+        }
     }
 
     /// For each group that fails, what the first aggregate says that has no result. The first group is number `first`.
@@ -164,4 +234,23 @@ impl<'p> Finish<'p> {
         faults.dedup_by_key(|fault| fault.row);
         faults
     }
+}
+
+/// How many texts are made of what an aggregate came to, which is a column of groups: one that is written for each emit of
+/// it, and one that is computed where the emit is something else. A number or a date takes next to nothing.
+fn copies(results: &Transform, column: usize) -> u64 {
+    let of_emit = |statement: &Statement| match statement {
+        Statement::Emit { value, .. } if reads(value, results, column) => match (&value.kind, &value.ty.kind) {
+            (ExprKind::Column(_), _) => 1,
+            (_, Kind::String | Kind::Array(_) | Kind::Map | Kind::Any) => 2,
+            _ => 0,
+        },
+        _ => 0,
+    };
+    results.statements.iter().map(of_emit).sum()
+}
+
+/// Whether an expression reads a column, also by way of lets and emits.
+fn reads(expression: &Expr, results: &Transform, column: usize) -> bool {
+    columns_of(expression, Some(results)).contains(&column)
 }

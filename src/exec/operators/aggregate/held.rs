@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::analysis::hir::Aggregation;
-use crate::exec::aggregate::{Accumulator, Finished};
+use crate::exec::aggregate::{Accumulator, Extent, Finished};
 use crate::exec::batch::Column;
 use crate::exec::keys::{Arena, GroupTable, KeyHasher};
 use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
@@ -12,6 +12,7 @@ use crate::exec::varint;
 
 use super::collect::Piece;
 use super::layout::{FirstRow, GroupLayout, Record, accumulators, put_state};
+use super::record_room::{RecordRoom, list_bytes};
 
 /// Groups, numbered as they were first seen, with their states. Every byte is reserved before it is taken.
 pub(crate) struct Held<'p> {
@@ -32,13 +33,15 @@ pub(crate) struct Held<'p> {
     accumulators: Vec<Accumulator>,
     /// What all but the table takes.
     charge: Charge<'p>,
+    /// What of it is for a record.
+    record_room: RecordRoom,
     /// The group of each row that is being admitted.
     groups: Vec<u32>,
 }
 
 /// There is no memory for groups.
 #[derive(Debug)]
-pub(super) struct NoRoom {
+pub(in crate::exec::operators) struct NoRoom {
     /// What there is.
     pub exceeded: Exceeded,
     /// The aggregate whose states asked for most; none where it was keys.
@@ -65,6 +68,7 @@ impl<'p> Held<'p> {
             hasher: KeyHasher::default(),
             accumulators: accumulators(aggregation),
             charge: Charge::new(arbitrator, consumer),
+            record_room: RecordRoom::new(arbitrator.limit()),
             groups: Vec::new(),
         }
     }
@@ -79,6 +83,7 @@ impl<'p> Held<'p> {
         self.first_rows = Segments::default();
         self.first_files = Segments::default();
         self.accumulators = accumulators(aggregation);
+        self.record_room.clear();
         self.charge.give_back(self.charge.held());
     }
 
@@ -130,6 +135,39 @@ impl<'p> Held<'p> {
         self.accumulators.iter().map(|accumulator| accumulator.finish(groups.clone(), None)).collect()
     }
 
+    /// How large the result of each aggregate is for a group.
+    pub(super) fn extents(&self, group: u32) -> impl Iterator<Item = Extent> {
+        self.accumulators.iter().map(move |accumulator| accumulator.extent(group))
+    }
+
+    /// Whether there is room to make a row of each group, one at a time, where they are; or else no more of it if they were
+    /// read from disk, where a group is held twice while its row is made.
+    pub(super) fn leaves_room(&self) -> bool {
+        let size = |group| self.extents(group).map(|Extent { column, text }| column + text).sum::<u64>();
+        let largest = (0..self.len() as u32).map(size).max().unwrap_or(0);
+        let for_record = self.record_room.reserved();
+        self.charge.has_room(largest.saturating_sub(for_record)) || self.bytes() - for_record <= 2 * largest
+    }
+
+    /// Notes that the groups stay in memory until rows are made of them.
+    pub(super) fn stay(&mut self) {
+        self.record_room.give_back(&mut self.charge);
+    }
+
+    /// Where the groups from one on end whose results take up to so many bytes together: at most so many, at least one.
+    pub fn portion(&self, start: u64, most: u64, bytes: u64) -> u64 {
+        let end = (start + most).min(self.len() as u64);
+        let (mut next, mut taken) = (start, 0);
+        while next < end {
+            taken += self.extents(next as u32).map(|extent| extent.column).sum::<u64>();
+            if taken > bytes && next > start {
+                break;
+            }
+            next += 1;
+        }
+        next
+    }
+
     /// When a group that was loaded was first seen.
     pub(super) fn seen(&self, group: u32) -> u64 {
         *self.seen.get(group)
@@ -161,6 +199,10 @@ impl<'p> Held<'p> {
             self.note_first(layout, group, first_row, firsts)?;
         }
         let mut parts = states;
+        let lists =
+            self.accumulators.iter().map(|accumulator| accumulator.extent_of(varint::take_part(&mut parts)).text);
+        let more = self.record_room.take(lists, &mut self.charge)?;
+        let mut parts = states;
         let bounds = self.accumulators.iter().map(|accumulator| {
             let part = varint::take_part(&mut parts);
             (accumulator.bytes(), accumulator.merge_bound(count, part))
@@ -171,6 +213,9 @@ impl<'p> Held<'p> {
             accumulator.merge(group, &mut varint::take_part(&mut states));
         }
         self.give_back_unused(reserved);
+        if more > 0 {
+            self.record_room.settle(&self.accumulators, &[group], &mut self.charge);
+        }
         self.count = count as u32;
         Ok(())
     }
@@ -221,6 +266,7 @@ impl<'p> Held<'p> {
             let states = self.accumulators.iter().zip(arguments.iter());
             let states: u64 =
                 states.map(|(accumulator, args)| accumulator.bound(count, args) - accumulator.bytes()).sum();
+            let record = self.record_room.growth(list_bytes(&self.accumulators, &arguments).sum());
             let rows = match layout.names_rows {
                 true => growth(&self.first_rows, count) + growth(&self.first_files, count),
                 false => 0,
@@ -229,7 +275,7 @@ impl<'p> Held<'p> {
                 true => growth(&self.first_places, count) + self.firsts.growth(groups, firsts),
                 false => 0,
             };
-            self.charge.has_room(self.table.growth_with_keys(groups, bytes) + states + rows + firsts)
+            self.charge.has_room(self.table.growth_with_keys(groups, bytes) + states + record + rows + firsts)
         };
         if fits(rows.len(), piece.keys.bytes(rows.clone())) {
             return true;
@@ -270,6 +316,7 @@ impl<'p> Held<'p> {
     /// Adds to the states of the groups that the rows were found to have.
     fn add(&mut self, piece: &Piece, rows: &Range<usize>) -> Result<(), NoRoom> {
         let (count, arguments) = (self.table.len(), picked(&piece.arguments, piece.rows, rows));
+        let more = self.record_room.take(list_bytes(&self.accumulators, &arguments), &mut self.charge)?;
         let pairs = self.accumulators.iter().zip(arguments.iter());
         let bounds = pairs.map(|(accumulator, args)| (accumulator.bytes(), accumulator.bound(count, args)));
         let reserved = reserve_states(&mut self.charge, bounds)?;
@@ -277,6 +324,9 @@ impl<'p> Held<'p> {
             accumulator.update(&self.groups, count, args);
         }
         self.give_back_unused(reserved);
+        if more > 0 {
+            self.record_room.settle(&self.accumulators, &self.groups, &mut self.charge);
+        }
         Ok(())
     }
 

@@ -15,14 +15,16 @@ mod finish;
 mod held;
 mod layout;
 mod parts;
+mod record_room;
 mod stream;
 mod stretch;
 mod unmade;
 
-pub(crate) use finish::{Finish, FinishedGroups, GroupsOf};
+pub(super) use fill::{does_not_fit, row_does_not_fit};
+pub(crate) use finish::{Cost, Finish, FinishedGroups, GroupsOf};
 pub(crate) use held::Held;
-pub(super) use held::picked;
-pub(crate) use stream::{Ended, MakeRoom, Stream, Whole};
+pub(super) use held::{NoRoom, picked};
+pub(crate) use stream::{Ended, Room, Stream, Whole};
 pub(crate) use stretch::Stretch;
 
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use crate::exec::Failure;
 use crate::exec::batch::{Batch, KeptOrigins};
 use crate::exec::eval::Constants;
 use crate::exec::lock;
-use crate::exec::memory::{Arbitrator, Charge};
+use crate::exec::memory::{Arbitrator, Charge, most_of_a_row};
 use crate::plan::physical::{AggregateOperator, Operator};
 
 use super::super::buffer::Admitted;
@@ -36,6 +36,8 @@ pub(crate) struct Stream<'p> {
     spec: &'p AggregateOperator,
     operator: &'p Operator,
     arbitrator: &'p Arbitrator,
+    /// What a row may take beside the limit, in bytes.
+    most_of_a_row: u64,
     rows: RowProgram<'p>,
     layout: Arc<GroupLayout>,
     finish: Finish<'p>,
@@ -62,9 +64,15 @@ impl Whole<'_> {
     }
 }
 
-/// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes. Tells whether asking for them
-/// again is of use.
-pub(crate) type MakeRoom<'a> = &'a dyn Fn(u64) -> Result<bool, Failure>;
+/// How a block gets memory where it is tight.
+#[derive(Clone, Copy)]
+pub(crate) struct Room<'a> {
+    /// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes. Tells whether
+    /// asking for them again is of use.
+    pub make: &'a dyn Fn(u64) -> Result<bool, Failure>,
+    /// Waits until all blocks in front are written, and hold no memory any more.
+    pub wait: &'a dyn Fn(),
+}
 
 /// What a block hands on.
 struct Handed<'p> {
@@ -89,10 +97,11 @@ pub(crate) struct Ended<'p> {
     pub range: Range<u32>,
     /// Where their rows come from.
     pub origins: Arc<KeptOrigins>,
-    /// Covers a group that was open; what only one block made is a part of the working set.
-    _charge: Option<Charge<'p>>,
-    /// Such a group. Goes behind the charge: who waits for it wants that.
-    _unmade: Option<UnmadeGroup>,
+    /// Covers a group that was open, and what is made of it until that is written; what only one block made is a part of
+    /// the working set.
+    pub charge: Option<Charge<'p>>,
+    /// Such a group, for whoever waits until what it takes comes back.
+    pub unmade: Option<UnmadeGroup>,
 }
 
 impl<'p> Stream<'p> {
@@ -111,6 +120,7 @@ impl<'p> Stream<'p> {
             spec,
             operator,
             arbitrator,
+            most_of_a_row: most_of_a_row(arbitrator.limit()),
             rows: RowProgram::new(&spec.aggregation, Arc::clone(&layout), Arc::clone(constants)),
             layout,
             finish: Finish::new(spec, Arc::clone(constants), names_rows, maker),
@@ -137,24 +147,27 @@ impl<'p> Stream<'p> {
     /// Joins the groups of a block with the one that is open in front of it. Gives those that have ended, in order; of the
     /// last block all, the last of them at position `end`. Waits for the blocks in front.
     ///
-    /// Where memory is tight `make_room` is asked for some.
+    /// Where memory is tight `room` is asked for some.
     pub fn end(
         &self,
         block: u64,
         own: Option<Stretch>,
         end: Option<u32>,
-        make_room: MakeRoom<'_>,
+        room: Room<'_>,
     ) -> Result<Vec<Ended<'p>>, Failure> {
         let Some(Handed { open: mut ahead, ended }) = self.relay.take(block) else {
             // A block in front has failed.
             return Ok(Vec::new());
         };
-        let first = self.join(ahead.as_mut(), own.as_ref(), make_room)?;
+        let first = self.join(ahead.as_mut(), own.as_ref(), room)?;
         let own = own.filter(|own| own.len() > first as usize);
         let last = match &own {
-            Some(own) => Some(self.open_last(own, make_room)?),
+            Some(own) => Some(self.open_last(own, room)?),
             None => ahead.take(),
         };
+        if let Some(ahead) = &mut ahead {
+            self.reserve_row(ahead, room)?;
+        }
         let mut endings = Endings { finish: &self.finish, unmade: &self.unmade, ended, list: Vec::new() };
         endings.add(ahead, own, first);
         let Some(end) = end else {
@@ -162,27 +175,24 @@ impl<'p> Stream<'p> {
             return Ok(endings.list);
         };
         let last = match &self.whole {
-            Some(whole) => self.go_on(whole, last, make_room)?,
+            Some(whole) => self.go_on(whole, last, room)?,
             None => last,
         };
-        if let Some(Open { group, charge }) = last {
+        if let Some(mut last) = last {
+            self.reserve_row(&mut last, room)?;
+            let Open { group, charge } = last;
             endings.push(group, 0..1, vec![end], Some(charge));
         }
         Ok(endings.list)
     }
 
     /// Adds what a segment has of the one group there is. Gives the group behind the last segment, even if no row came.
-    fn go_on(
-        &self,
-        whole: &Whole<'p>,
-        own: Option<Open<'p>>,
-        make_room: MakeRoom<'_>,
-    ) -> Result<Option<Open<'p>>, Failure> {
+    fn go_on(&self, whole: &Whole<'p>, own: Option<Open<'p>>, room: Room<'_>) -> Result<Option<Open<'p>>, Failure> {
         let mut rest = lock(&whole.0);
         rest.segments -= 1;
         let mut open = match (rest.open.take(), own) {
             (Some(mut open), Some(Open { group, .. })) => {
-                self.append(&mut open, &group, 0, make_room)?;
+                self.append(&mut open, &group, 0, room)?;
                 Some(open)
             }
             (open, own) => open.or(own),
@@ -199,27 +209,22 @@ impl<'p> Stream<'p> {
 
     /// Adds the first group of a block to the one that is open in front of it, if both are the same. Gives the number of
     /// groups of the block that are done with.
-    fn join(
-        &self,
-        ahead: Option<&mut Open<'p>>,
-        own: Option<&Stretch>,
-        make_room: MakeRoom<'_>,
-    ) -> Result<u32, Failure> {
+    fn join(&self, ahead: Option<&mut Open<'p>>, own: Option<&Stretch>, room: Room<'_>) -> Result<u32, Failure> {
         let (Some(ahead), Some(own)) = (ahead, own) else { return Ok(0) };
         if ahead.group.key(0) != own.key(0) {
             return Ok(0);
         }
-        self.append(ahead, own, 0, make_room)?;
+        self.append(ahead, own, 0, room)?;
         Ok(1)
     }
 
     /// The last group of a block, which may go on behind it.
-    fn open_last(&self, own: &Stretch, make_room: MakeRoom<'_>) -> Result<Open<'p>, Failure> {
+    fn open_last(&self, own: &Stretch, room: Room<'_>) -> Result<Open<'p>, Failure> {
         let (group, last) = (Stretch::new(&self.spec.aggregation), own.len() as u32 - 1);
         let mut open = Open { group, charge: Charge::new(self.arbitrator, self.spec.group_consumer) };
-        self.reserve(&mut open.charge, own.name_bytes(last), make_room, (own.key(last), None))?;
+        self.reserve(&mut open.charge, own.name_bytes(last), room, (own.key(last), None))?;
         open.group.begin_as(own, last);
-        self.append(&mut open, own, last, make_room)?;
+        self.append(&mut open, own, last, room)?;
         Ok(open)
     }
 
@@ -229,16 +234,25 @@ impl<'p> Stream<'p> {
         Open { group, charge }: &mut Open<'p>,
         own: &Stretch,
         number: u32,
-        make_room: MakeRoom<'_>,
+        room: Room<'_>,
     ) -> Result<(), Failure> {
         let key = own.key(number);
-        group.append(own, number, |aggregate, bytes| self.reserve(charge, bytes, make_room, (key, Some(aggregate))))?;
+        group.append(own, number, |aggregate, bytes| self.reserve(charge, bytes, room, (key, Some(aggregate))))?;
         match group.bytes().checked_sub(charge.held()) {
-            Some(more) => self.reserve(charge, more, make_room, (key, group.largest())),
+            Some(more) => self.reserve(charge, more, room, (key, group.largest())),
             None => {
                 charge.give_back(charge.held() - group.bytes());
                 Ok(())
             }
+        }
+    }
+
+    /// Reserves memory for the row of a group that ends, if that is large.
+    fn reserve_row(&self, Open { group, charge }: &mut Open<'p>, room: Room<'_>) -> Result<(), Failure> {
+        let cost = self.finish.cost_of(group.extents(0));
+        match cost.all() > self.most_of_a_row {
+            true => self.reserve(charge, cost.all(), room, (group.key(0), cost.aggregate)),
+            false => Ok(()),
         }
     }
 
@@ -247,17 +261,23 @@ impl<'p> Stream<'p> {
         &self,
         charge: &mut Charge<'p>,
         bytes: u64,
-        make_room: MakeRoom<'_>,
+        room: Room<'_>,
         (key, aggregate): (&[u8], Option<usize>),
     ) -> Result<(), Failure> {
+        let mut is_first = false;
         loop {
             let made = self.unmade.made();
             let Err(exceeded) = charge.take(bytes) else { return Ok(()) };
             // Others may take the room that was made: it is made again, as long as there is something that can go.
-            if !make_room(bytes)? && !self.unmade.wait(made) {
+            if (room.make)(bytes)? || self.unmade.wait(made) {
+                continue;
+            }
+            if is_first {
                 let no_room = NoRoom { exceeded, aggregate };
                 return Err(does_not_fit(self.spec, self.operator, key, &no_room));
             }
+            (room.wait)();
+            is_first = true;
         }
     }
 
@@ -299,6 +319,6 @@ impl<'p> Endings<'_, 'p> {
         let origins = KeptOrigins { ends, ..self.finish.origins(of, self.ended, count) };
         self.ended += count as u64;
         let unmade = charge.as_ref().map(|_| self.unmade.begin());
-        self.list.push(Ended { groups, range, origins: Arc::new(origins), _charge: charge, _unmade: unmade });
+        self.list.push(Ended { groups, range, origins: Arc::new(origins), charge, unmade });
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::analysis::hir::Aggregation;
-use crate::exec::aggregate::{Accumulator, Finished};
+use crate::exec::aggregate::{Accumulator, Extent, Finished};
 use crate::exec::rest::{Chunk, HEAD};
 
 use super::collect::Piece;
@@ -118,9 +118,14 @@ impl Stretch {
         self.accumulators.iter_mut().for_each(|accumulator| accumulator.grow(1));
     }
 
-    /// What it holds, and takes when it is finished, in bytes.
+    /// How large the result of each aggregate is for a group.
+    pub(super) fn extents(&self, group: u32) -> impl Iterator<Item = Extent> {
+        self.accumulators.iter().map(move |accumulator| accumulator.extent(group))
+    }
+
+    /// What it holds, in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        let states = self.accumulators.iter().map(|accumulator| accumulator.bytes() + accumulator.finish_bound());
+        let states = self.accumulators.iter().map(Accumulator::bytes);
         (self.keys.bytes.len() + self.firsts.bytes.len()) as u64 + states.sum::<u64>()
     }
 

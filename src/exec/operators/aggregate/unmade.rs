@@ -18,7 +18,7 @@ struct Counts {
 }
 
 /// One of them, until it is dropped.
-pub(super) struct UnmadeGroup(Arc<Unmade>);
+pub(crate) struct UnmadeGroup(Arc<Unmade>);
 
 impl Unmade {
     /// One more.

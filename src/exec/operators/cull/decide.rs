@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::aggregate::{Accumulator, Finished, RowOrder};
+use crate::exec::aggregate::{Extent, Finished, RowOrder};
 use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions, RowId};
 use crate::exec::dlq::LetterRow;
 use crate::exec::fault::{Fault, FaultKind};
@@ -16,6 +16,7 @@ use super::super::grouped::{GroupOrder, Grown, Refused};
 use super::super::lost::{Cause, Told};
 use super::super::operands;
 use super::fill::Culling;
+use super::kept::grown;
 use super::stage;
 
 /// The ports of a cull.
@@ -25,6 +26,18 @@ const FAILED: u8 = 2;
 
 /// How many groups the rules are asked about at once.
 const AT_ONCE: usize = 1 << 16;
+/// The share of the memory limit that what aggregates come to for these may take, if it is of more than one group.
+const SHARE: u64 = 16;
+
+/// Some groups that the rules are asked about at once.
+struct Portion {
+    /// Where they end.
+    end: usize,
+    /// What the results of aggregates take for them.
+    bytes: u64,
+    /// The aggregate of which one takes most.
+    largest: Option<usize>,
+}
 
 /// The rows that aggregates have seen, by group, and what orders them there.
 #[derive(Default)]
@@ -77,20 +90,26 @@ impl Culling<'_> {
     pub fn deciding(&self) -> u64 {
         let count = self.store.table.len();
         let order = self.kept.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
-        let lists: u64 = self.kept.accumulators.iter().map(Accumulator::finish_bound).sum();
-        order + lists + count as u64
+        let (mut start, mut most) = (0, 0);
+        while start < count {
+            let portion = self.portion(start);
+            (start, most) = (portion.end, most.max(portion.bytes));
+        }
+        order + most + count as u64
     }
 
     /// The port of each group.
     pub fn decide(&mut self) -> Result<Vec<u8>, Refused> {
         let count = self.store.table.len();
         let order = self.order(count)?;
-        self.reserve(count as u64)?;
-        let lists: u64 = self.kept.accumulators.iter().map(Accumulator::finish_bound).sum();
-        self.reserve(lists)?;
+        self.reserve(count as u64, Grown::Decisions)?;
         let mut ports = Vec::with_capacity(count);
-        for start in (0..count).step_by(AT_ONCE) {
-            let groups = start as u32..count.min(start + AT_ONCE) as u32;
+        while ports.len() < count {
+            let start = ports.len();
+            let Portion { end, bytes, largest } = self.portion(start);
+            let grown = largest.map_or(Grown::Decisions, |aggregate| grown(&self.spec.cull.aggregates[aggregate]));
+            self.reserve(bytes, grown)?;
+            let groups = start as u32..end as u32;
             let (removed, failures) = self.ask(groups.clone(), order.as_ref());
             for (group, failure) in failures {
                 self.fail(group, failure)?;
@@ -100,15 +119,34 @@ impl Culling<'_> {
                 true => REMOVED,
                 false => KEPT,
             }));
+            self.decisions.give_back(bytes);
         }
-        self.decisions.give_back(lists);
         Ok(ports)
+    }
+
+    /// The groups from one on that the rules are asked about at once: a few, where what aggregates come to is large.
+    fn portion(&self, start: usize) -> Portion {
+        let (count, enough) = (self.store.table.len(), self.store.limit() / SHARE);
+        let mut portion = Portion { end: start, bytes: 0, largest: None };
+        let mut most = 0;
+        while portion.end < count.min(start + AT_ONCE) && (portion.end == start || portion.bytes < enough) {
+            for (aggregate, accumulator) in self.kept.accumulators.iter().enumerate() {
+                let Extent { column, text } = accumulator.extent(portion.end as u32);
+                // A rule may make a text of it.
+                portion.bytes += column + text;
+                if column > most {
+                    (most, portion.largest) = (column, Some(aggregate));
+                }
+            }
+            portion.end += 1;
+        }
+        portion
     }
 
     /// The rows by group, in the order that is asked for, if an aggregate shows that.
     fn order(&mut self, count: usize) -> Result<Option<GroupOrder>, Refused> {
         let bytes = self.kept.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
-        self.reserve(bytes)?;
+        self.reserve(bytes, Grown::Order)?;
         let order = self.kept.ordered.as_ref().map(|ordered| ordered.order(count));
         self.decisions.give_back(bytes - order.as_ref().map_or(0, GroupOrder::cost));
         Ok(order)
@@ -170,8 +208,8 @@ impl Culling<'_> {
     }
 
     /// Reserves memory for what is done once all rows are in. Others have made room by then.
-    fn reserve(&mut self, bytes: u64) -> Result<(), Refused> {
-        self.store.reserve(&mut self.decisions, bytes, Grown::Decisions, &mut || Ok(()))
+    fn reserve(&mut self, bytes: u64, grown: Grown) -> Result<(), Refused> {
+        self.store.reserve(&mut self.decisions, bytes, grown, &mut || Ok(()))
     }
 
     /// The failure that ends the run where a failed group does: of the one whose dead letters would come first.

@@ -40,7 +40,9 @@ impl Firsts {
     /// Adds the values of a row that begins a group.
     pub fn add(&mut self, columns: &[Column], row: usize) {
         let columns = self.values.iter_mut().zip(columns);
-        columns.for_each(|(values, column)| values.push(|bytes| column.encode_value(row, bytes)));
+        columns.for_each(|(values, column)| {
+            values.push(|bytes| column.encode_value(row, bytes));
+        });
     }
 
     /// The partition columns of some groups; those that no rule reads are absent.

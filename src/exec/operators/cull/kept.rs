@@ -136,7 +136,7 @@ fn note_starts(starts: &mut Segments<RowId>, Piece { batch, rows, .. }: &Piece<'
 }
 
 /// What the states of an aggregate are called.
-fn grown(Aggregate { function, span, .. }: &Aggregate) -> Grown {
+pub(super) fn grown(Aggregate { function, span, .. }: &Aggregate) -> Grown {
     Grown::Aggregate { name: function.name(), span: *span, keeps_all: *function == AggregateFunction::Collect }
 }
 

@@ -215,6 +215,11 @@ impl<'p> Store<'p> {
         self.table.growth(rows) + self.sizes.growth(self.table.len() + rows)
     }
 
+    /// The memory limit, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.arbitrator.limit()
+    }
+
     /// How many of its bytes could be put on disk now.
     pub fn spillable(&self) -> u64 {
         self.charge.held()
