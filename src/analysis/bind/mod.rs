@@ -178,15 +178,21 @@ impl<'a> Binder<'a> {
 
 /// Notes in a row that a node gives which columns ended there or above.
 fn pass_on_ended(node: &ast::Node, inputs: &[Arc<Row>], row: &mut Arc<Row>) {
-    let at_aggregate = matches!(node.kind, ast::NodeKind::Aggregate(_));
-    let end = |column: &hir::Column| Ended { column: column.name.clone(), node: node.name.value.clone(), at_aggregate };
     let passed: HashSet<&str> = row.schema.visible().iter().map(|column| column.name.as_str()).collect();
     let others = || inputs.iter().filter(|input| !Arc::ptr_eq(input, row));
-    let here = others().flat_map(|input| input.schema.visible()).filter(|column| !passed.contains(&*column.name));
-    let above = others().flat_map(|input| &input.ended).cloned();
-    let mut seen = HashSet::new();
-    let ended: Vec<Ended> = here.map(end).chain(above).filter(|ended| seen.insert(ended.column.clone())).collect();
-    if !ended.is_empty() {
+    let here = others().flat_map(|input| input.schema.visible()).map(|column| &column.name);
+    let columns: HashSet<String> = here.filter(|name| !passed.contains(name.as_str())).cloned().collect();
+    let mut above: Vec<Arc<Ended>> = others().filter_map(|input| input.ended.clone()).collect();
+    above.dedup_by(|next, one| Arc::ptr_eq(next, one));
+    let ended = match above.as_slice() {
+        [only] if columns.is_empty() => Some(only.clone()),
+        [] if columns.is_empty() => None,
+        _ => {
+            let at_aggregate = matches!(node.kind, ast::NodeKind::Aggregate(_));
+            Some(Arc::new(Ended { columns, node: node.name.value.clone(), at_aggregate, above }))
+        }
+    };
+    if ended.is_some() {
         Arc::make_mut(row).ended = ended;
     }
 }
