@@ -19,7 +19,7 @@ use crate::plan::physical::{
 pub fn cut_stages(plan: PhysicalPlan) -> PhysicalPlan {
     let schedule = Schedule::of(&plan);
     let (mut cut, placed) = add_parks(&plan, &schedule);
-    let cutter = Cutter::new(&cut);
+    let cutter = Cutter { plan: &cut };
     let drivers = |together: Vec<Driver>| together.iter().map(|driver| placed[driver]).collect();
     cut.stages = schedule.order().into_iter().map(|together| cutter.stage(drivers(together))).collect();
     cut
@@ -65,20 +65,9 @@ fn park(merge: &Operator, edge: &Edge, reason: &str) -> Operator {
 /// Puts the segments of stages together.
 struct Cutter<'p> {
     plan: &'p PhysicalPlan,
-    /// For each operator, in plan order, the heads of the segments that its rows come from.
-    heads: Vec<BTreeSet<OperatorId>>,
 }
 
-impl<'p> Cutter<'p> {
-    fn new(plan: &'p PhysicalPlan) -> Self {
-        let mut heads: Vec<BTreeSet<OperatorId>> = Vec::new();
-        for (id, operator) in plan.operators() {
-            let above = plan.inputs(id).into_iter().flat_map(|(OperatorId(producer), _)| &heads[producer as usize]);
-            heads.push(if operator.is_head() { BTreeSet::from([id]) } else { above.copied().collect() });
-        }
-        Self { plan, heads }
-    }
-
+impl Cutter<'_> {
     /// The stage of some drivers: their segments, and those of the interleaving merges that take their rows.
     fn stage(&self, drivers: Vec<OperatorId>) -> Stage {
         let mut trees: BTreeMap<OperatorId, BTreeSet<OperatorId>> = BTreeMap::new();
@@ -117,17 +106,28 @@ impl<'p> Cutter<'p> {
     /// concatenating merge wait for those of the input in front.
     fn behind(&self, trees: &BTreeMap<OperatorId, BTreeSet<OperatorId>>) -> BTreeMap<OperatorId, BTreeSet<OperatorId>> {
         let mut behind: BTreeMap<_, BTreeSet<_>> = trees.keys().map(|head| (*head, BTreeSet::new())).collect();
-        let merges = self.plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Merge(_)));
-        for (id, _) in merges.filter(|(_, operator)| !operator.is_head()) {
-            for pair in self.plan.inputs(id).windows(2) {
-                let heads =
-                    |input: usize| self.heads[pair[input].0.0 as usize].iter().filter(|h| trees.contains_key(h));
+        let heads = self.heads(trees);
+        for id in heads.keys().filter(|id| !self.plan.operator(**id).is_head()) {
+            let inputs = self.plan.inputs(*id);
+            for pair in inputs.windows(2) {
+                let heads = |input: usize| heads.get(&pair[input].0).into_iter().flatten();
                 for later in heads(1) {
                     behind.get_mut(later).expect("it heads a tree").extend(heads(0));
                 }
             }
         }
         behind
+    }
+
+    /// The heads that the rows of each operator come from, as far as these are of the stage.
+    fn heads(&self, trees: &BTreeMap<OperatorId, BTreeSet<OperatorId>>) -> BTreeMap<OperatorId, Vec<OperatorId>> {
+        let mut heads: BTreeMap<OperatorId, Vec<OperatorId>> = BTreeMap::new();
+        for (head, tree) in trees {
+            for id in tree.iter().filter(|id| *id == head || !self.plan.operator(**id).is_head()) {
+                heads.entry(*id).or_default().push(*head);
+            }
+        }
+        heads
     }
 }
 
@@ -136,16 +136,31 @@ fn in_order(
     trees: &BTreeMap<OperatorId, BTreeSet<OperatorId>>,
     behind: &BTreeMap<OperatorId, BTreeSet<OperatorId>>,
 ) -> Vec<OperatorId> {
-    let awaits = |head: &OperatorId, other: &OperatorId| {
-        other != head && trees[other].contains(head) || behind[head].contains(other)
-    };
-    let mut left: BTreeSet<OperatorId> = trees.keys().copied().collect();
-    let mut order = Vec::new();
-    while !left.is_empty() {
-        let next = left.iter().copied().find(|head| !left.iter().any(|other| awaits(head, other)));
-        let next = next.expect("no segments wait for each other");
-        left.remove(&next);
-        order.push(next);
+    let mut awaited = behind.clone();
+    for (head, tree) in trees {
+        for below in tree.iter().filter(|below| *below != head) {
+            if let Some(awaited) = awaited.get_mut(below) {
+                awaited.insert(*head);
+            }
+        }
     }
+    let mut waiting: BTreeMap<OperatorId, Vec<OperatorId>> = BTreeMap::new();
+    for (head, awaited) in &awaited {
+        awaited.iter().for_each(|other| waiting.entry(*other).or_default().push(*head));
+    }
+    let mut left: BTreeMap<OperatorId, usize> = awaited.iter().map(|(head, awaited)| (*head, awaited.len())).collect();
+    let mut ready: BTreeSet<OperatorId> = left.iter().filter(|(_, left)| **left == 0).map(|(head, _)| *head).collect();
+    let mut order = Vec::new();
+    while let Some(head) = ready.pop_first() {
+        order.push(head);
+        for waiting in waiting.remove(&head).unwrap_or_default() {
+            let left = left.get_mut(&waiting).expect("every head is counted");
+            *left -= 1;
+            if *left == 0 {
+                ready.insert(waiting);
+            }
+        }
+    }
+    assert_eq!(order.len(), trees.len(), "no segments wait for each other");
     order
 }
