@@ -150,6 +150,10 @@ impl State for Lists {
         self.list(rows, text_bytes(&args[0]) + rows * (MOST_ENCODED + UNIT as u64)).text
     }
 
+    fn may_be_large(&self) -> bool {
+        true
+    }
+
     fn extent(&self, group: u32) -> Extent {
         let Chain { rows, units, .. } = self.groups.get(group);
         self.list(u64::from(*rows), u64::from(*units) * UNIT as u64)

@@ -261,6 +261,10 @@ impl State for Texts {
         }
     }
 
+    fn may_be_large(&self) -> bool {
+        true
+    }
+
     fn extent(&self, group: u32) -> Extent {
         let bytes = self.slots.get(group).as_ref().map_or(0, |best| best.len() as u64);
         Extent { column: bytes, text: bytes }

@@ -95,6 +95,11 @@ trait State: Send + Sync {
         0
     }
 
+    /// Whether the result of a group may be large.
+    fn may_be_large(&self) -> bool {
+        false
+    }
+
     /// How large the result of a group is, where it may be large.
     fn extent(&self, group: u32) -> Extent {
         let _ = group;
@@ -176,6 +181,11 @@ impl Accumulator {
     /// [`extent`](Self::extent) gives for texts.
     pub fn list_bytes(&self, args: &[Column]) -> u64 {
         self.0.list_bytes(args)
+    }
+
+    /// Whether the result of a group may be large: a list, or a text.
+    pub fn may_be_large(&self) -> bool {
+        self.0.may_be_large()
     }
 
     /// How large the result of a group is, where it may be large.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::analysis::hir::{Aggregate, AggregateFunction, Aggregation, Expr, ExprKind, Statement, Transform};
+use crate::analysis::hir::{Aggregation, Expr, ExprKind, Statement, Transform};
 use crate::analysis::types::Kind;
 use crate::exec::aggregate::{Accumulator, Extent, Finished, GroupFault};
 use crate::exec::batch::{Batch, Carried, Column, KeptOrigins, Origin};
@@ -170,12 +170,7 @@ impl<'p> Finish<'p> {
 
     /// Whether rows of groups may be large.
     pub fn may_be_large(&self) -> bool {
-        let is_text = |aggregate: &Aggregate| aggregate.args.iter().any(|arg| arg.ty.kind == Kind::String);
-        self.aggregation.aggregates.iter().any(|aggregate| match aggregate.function {
-            AggregateFunction::Collect => true,
-            AggregateFunction::Min | AggregateFunction::Max => is_text(aggregate),
-            _ => false,
-        })
+        self.empty.iter().any(Accumulator::may_be_large)
     }
 
     /// What making a row of a group takes, where that may be much.

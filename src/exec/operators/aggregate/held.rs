@@ -135,6 +135,10 @@ impl<'p> Held<'p> {
         self.accumulators.iter().map(|accumulator| accumulator.finish(groups.clone(), None)).collect()
     }
 
+    fn may_be_large(&self) -> bool {
+        self.accumulators.iter().any(Accumulator::may_be_large)
+    }
+
     /// How large the result of each aggregate is for a group.
     pub(super) fn extents(&self, group: u32) -> impl Iterator<Item = Extent> {
         self.accumulators.iter().map(move |accumulator| accumulator.extent(group))
@@ -143,6 +147,9 @@ impl<'p> Held<'p> {
     /// Whether there is room to make a row of each group, one at a time, where they are; or else no more of it if they were
     /// read from disk, where a group is held twice while its row is made.
     pub(super) fn leaves_room(&self) -> bool {
+        if !self.may_be_large() {
+            return true;
+        }
         let size = |group| self.extents(group).map(|Extent { column, text }| column + text).sum::<u64>();
         let largest = (0..self.len() as u32).map(size).max().unwrap_or(0);
         let for_record = self.record_room.reserved();
@@ -157,6 +164,9 @@ impl<'p> Held<'p> {
     /// Where the groups from one on end whose results take up to so many bytes together: at most so many, at least one.
     pub fn portion(&self, start: u64, most: u64, bytes: u64) -> u64 {
         let end = (start + most).min(self.len() as u64);
+        if !self.may_be_large() {
+            return end;
+        }
         let (mut next, mut taken) = (start, 0);
         while next < end {
             taken += self.extents(next as u32).map(|extent| extent.column).sum::<u64>();

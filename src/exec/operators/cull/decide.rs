@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::exec::aggregate::{Extent, Finished, RowOrder};
+use crate::exec::aggregate::{Accumulator, Extent, Finished, RowOrder};
 use crate::exec::batch::{Batch, Bitmap, Carried, Column, Origin, Positions, RowId};
 use crate::exec::dlq::LetterRow;
 use crate::exec::fault::{Fault, FaultKind};
@@ -127,6 +127,9 @@ impl Culling<'_> {
     /// The groups from one on that the rules are asked about at once: a few, where what aggregates come to is large.
     fn portion(&self, start: usize) -> Portion {
         let (count, enough) = (self.store.table.len(), self.store.limit() / SHARE);
+        if !self.kept.accumulators.iter().any(Accumulator::may_be_large) {
+            return Portion { end: count.min(start + AT_ONCE), bytes: 0, largest: None };
+        }
         let mut portion = Portion { end: start, bytes: 0, largest: None };
         let mut most = 0;
         while portion.end < count.min(start + AT_ONCE) && (portion.end == start || portion.bytes < enough) {
