@@ -18,14 +18,15 @@ SIZES = {"64M": 64 << 20, "256M": 256 << 20, "1G": 1 << 30}
 LIMIT = "64M"
 
 
-def measure(job, size, spill):
-    """Runs a job; gives wall seconds, peak resident megabytes and spilled megabytes."""
+def measure(job, size, threads, spill):
+    """Runs a job with so many workers; gives wall seconds, peak resident megabytes and spilled megabytes."""
     pipeline = WORK / f"{job}_{size}.yaml"
     text = (HERE / "jobs" / f"{job}.yaml").read_text().replace("INPUT", f"readings_{size}.csv")
     pipeline.write_text(text)
     for stale in WORK.glob("out*.csv"):
         stale.unlink()
-    command = [str(CLINKER), "run", str(pipeline), "--memory-limit", LIMIT, "--threads", "2", "--spill-dir", spill]
+    command = [str(CLINKER), "run", str(pipeline), "--memory-limit", LIMIT, "--threads", str(threads)]
+    command += ["--spill-dir", spill]
     with tempfile.TemporaryFile() as out:
         began = time.perf_counter()
         actions = [(os.POSIX_SPAWN_DUP2, out.fileno(), 1)]
@@ -46,6 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", nargs="+", choices=jobs, default=jobs)
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     WORK.mkdir(exist_ok=True)
     for size in arguments.sizes:
@@ -53,14 +55,14 @@ def main():
         if not path.exists():
             print(f"building {size} of readings", flush=True)
             data.build(path, SIZES[size])
-    print(f"\nMemory limit {LIMIT}, two workers\n")
+    print(f"\nMemory limit {LIMIT}, workers: {arguments.threads}\n")
     print("| job | input | wall s | peak MB | spilled MB |")
     print("|---|---|---|---|---|")
     spill = tempfile.mkdtemp(dir=WORK)
     for job in arguments.jobs:
         walls = []
         for size in arguments.sizes:
-            wall, peak, spilled = measure(job, size, spill)
+            wall, peak, spilled = measure(job, size, arguments.threads, spill)
             walls.append(wall)
             print(f"| {job} | {size} | {wall:.2f} | {peak:.0f} | {spilled} |", flush=True)
         if len(walls) > 1:

@@ -2,9 +2,10 @@
 
 /// Least and most of it.
 const BOUNDS: (u64, u64) = (1 << 20, 16 << 20);
-/// How many times its text a worker takes for the blocks it has on their way: text, fields, columns, what is written,
-/// and rows that a buffer is to hold. Measured; wide tables of short fields take more, long texts less.
-const EXPANSION: u64 = 10;
+/// How many times its text a worker takes for the blocks it has on their way: text, fields, columns, those that
+/// expressions make, what is written, and rows that a buffer is to hold. Measured: 8 to 10 where rows are only read and
+/// written, 18 where texts are made and groups are held.
+const EXPANSION: u64 = 18;
 /// Smaller blocks would cost more time than they save memory.
 const SMALLEST: u64 = 16 << 10;
 
