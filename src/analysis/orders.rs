@@ -6,14 +6,15 @@
 //! rows of their groups side by side, in whatever order these are. What stands here is true of every run, so a
 //! streaming aggregate can rely on it.
 //!
-//! Analysis and the passes walk different trees; each says of its nodes which [`Step`] they are.
+//! Analysis and the passes have different trees; each says of its nodes which [`Step`] they are, and [`walk`] does the
+//! rest.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::hir::{
-    Aggregation, Cull, ExprKind, Merge, NodeKind, OutputColumn, Pipeline, PortRef, Reshape, Schema, SortKey, Source,
-    Statement, Transform,
+    Aggregation, Cull, ExprKind, Merge, Node, NodeKind, OutputColumn, Pipeline, PortRef, Reshape, Schema, SortKey,
+    Source, Statement, Transform,
 };
 use super::types::{Kind, Type};
 
@@ -44,6 +45,8 @@ pub struct OrderKey {
 pub enum Step<'a> {
     /// Nothing is known of its rows.
     Anew,
+    /// A source, whose rows are sorted. Of one that reads several files it is taken that their order is asked for.
+    Reads(&'a Source),
     /// It sorts its rows by these keys.
     Sorts(&'a [SortKey]),
     /// It leaves them as they come; it may drop some.
@@ -60,11 +63,34 @@ pub enum Step<'a> {
     Reshapes(&'a Reshape, &'a Schema),
 }
 
+/// How the rows stand that a node gives.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Standing {
+    /// What is proven.
+    pub arrangement: Arrangement,
+    /// The place of the source or the sort that made their order, among the nodes that were walked.
+    pub since: Option<usize>,
+}
+
+/// Goes along nodes of which each comes behind the first one that it reads: its step, and the place of that one. Gives
+/// how the rows of each stand.
+pub fn walk<'a>(nodes: impl IntoIterator<Item = (Step<'a>, Option<usize>)>) -> Vec<Standing> {
+    let mut found: Vec<Standing> = Vec::new();
+    for (place, (step, read)) in nodes.into_iter().enumerate() {
+        let above = read.map(|read| found[read].clone()).unwrap_or_default();
+        let makes_order = matches!(step, Step::Reads(_) | Step::Sorts(_));
+        let since = if makes_order { Some(place) } else { above.since };
+        found.push(Standing { arrangement: step.behind(&above.arrangement), since });
+    }
+    found
+}
+
 impl Step<'_> {
     /// How rows stand behind the node that stood like this in front of it.
     pub fn behind(self, above: &Arrangement) -> Arrangement {
         match self {
             Step::Anew => Arrangement::default(),
+            Step::Reads(source) => Arrangement::sorted(&source_order(source)),
             Step::Sorts(keys) => Arrangement::sorted(keys),
             Step::Keeps => above.clone(),
             Step::Transforms(transform) => {
@@ -97,6 +123,12 @@ impl Arrangement {
             nulls_first: key.nulls_first,
         };
         Self { keys: keys.iter().map(key).collect(), groups: None }
+    }
+
+    /// Whether rows with equal values of these columns stand side by side, by their order or since a cull or a reshape
+    /// has put them there.
+    pub fn keeps_together(&self, columns: &[usize]) -> bool {
+        self.is_ordered_by(columns) || self.is_grouped_by(columns)
     }
 
     /// Whether the order begins with these columns, in whatever order and direction, so that rows with equal values of
@@ -191,24 +223,25 @@ pub fn folded(reshape: &Reshape, input: &Schema) -> Option<usize> {
     })
 }
 
-/// How the rows of a port stand. Of a source that reads several files it is taken that their order is asked for.
+/// How the rows of a port stand.
 pub fn arrangement(pipeline: &Pipeline, port: &PortRef) -> Arrangement {
-    let node = pipeline.node(port.node);
-    let sorted;
-    let step = match &node.kind {
-        NodeKind::Source(source) => {
-            sorted = source_order(source);
-            Step::Sorts(&sorted)
-        }
+    let first = |node: &&Node| node.inputs.first().map(|input| pipeline.node(input.node));
+    let mut above: Vec<&Node> = std::iter::successors(Some(pipeline.node(port.node)), first).collect();
+    above.reverse();
+    let steps = above.into_iter().enumerate().map(|(place, node)| (step(pipeline, node), place.checked_sub(1)));
+    walk(steps).pop().unwrap_or_default().arrangement
+}
+
+fn step<'a>(pipeline: &'a Pipeline, node: &'a Node) -> Step<'a> {
+    match &node.kind {
+        NodeKind::Source(source) => Step::Reads(source),
         NodeKind::Transform(transform) => Step::Transforms(transform),
         NodeKind::Route(_) | NodeKind::Sink(_) => Step::Keeps,
         NodeKind::Merge(merge) => Step::Merges(merge),
         NodeKind::Cull(cull) => Step::Culls(cull),
         NodeKind::Aggregate(aggregation) => Step::Aggregates(aggregation),
         NodeKind::Reshape(reshape) => Step::Reshapes(reshape, input_schema(pipeline, &node.inputs[0])),
-    };
-    let above = node.inputs.first().map(|input| arrangement(pipeline, input));
-    step.behind(&above.unwrap_or_default())
+    }
 }
 
 /// What the rows of a port look like.

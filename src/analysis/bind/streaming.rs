@@ -16,16 +16,11 @@ pub(super) fn check(pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
         let NodeKind::Aggregate(aggregation) = &node.kind else { continue };
         let group_by = orders::group_by(aggregation);
         if aggregation.strategy == AggregateStrategy::Streaming
-            && !stand_together(&orders::arrangement(pipeline, &node.inputs[0]), &group_by)
+            && !orders::arrangement(pipeline, &node.inputs[0]).keeps_together(&group_by)
         {
             diagnostics.push(not_together(pipeline, node, aggregation, &group_by));
         }
     }
-}
-
-/// Whether rows with equal values of these columns stand side by side.
-fn stand_together(arrangement: &Arrangement, columns: &[usize]) -> bool {
-    arrangement.is_ordered_by(columns) || arrangement.is_grouped_by(columns)
 }
 
 fn not_together(pipeline: &Pipeline, node: &Node, aggregation: &Aggregation, group_by: &[usize]) -> Diagnostic {
@@ -114,7 +109,7 @@ fn kept_order(step: Step<'_>, partition_by: &[usize], columns: &[usize]) -> Opti
     let mut keys: Vec<SortKey> =
         columns.iter().map(|column| SortKey { column: *column, descending: false, nulls_first: false }).collect();
     keys.sort_by_key(|key| !partition_by.contains(&key.column));
-    let is_kept = stand_together(&step.behind(&Arrangement::sorted(&keys)), columns);
+    let is_kept = step.behind(&Arrangement::sorted(&keys)).keeps_together(columns);
     is_kept.then(|| keys.iter().map(|key| key.column).collect())
 }
 
@@ -127,7 +122,7 @@ fn merge_cause(pipeline: &Pipeline, node: &Node, merge: &Merge, columns: &[usize
     let mut inputs = node.inputs.iter().zip(&merge.columns);
     let each = inputs.all(|(input, found)| {
         let columns: Vec<usize> = columns.iter().filter_map(|column| found[*column]).collect();
-        stand_together(&orders::arrangement(pipeline, input), &columns)
+        orders::arrangement(pipeline, input).keeps_together(&columns)
     });
     let ends = if each { "which doesn't keep their order" } else { "in no common order" };
     Cause::at(node.span, format!("{puts}, {ends}"))

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::hir::{AggregateStrategy, Aggregation};
-use crate::analysis::orders::{Arrangement, Step, group_by, source_order};
-use crate::plan::logical::{LogicalPlan, NodeKind};
+use crate::analysis::orders::{Arrangement, Standing, Step, group_by, walk};
+use crate::plan::logical::{Edge, LogicalPlan, Node, NodeKind};
 use crate::plan::physical::{OperatorId, OperatorKind, PhysicalPlan};
 
 /// How rows stand.
@@ -21,15 +21,13 @@ pub struct Order {
 
 /// For each operator, in plan order, how the rows stand that it gives.
 pub fn orders(plan: &PhysicalPlan) -> Vec<Order> {
-    let mut found: Vec<Order> = Vec::new();
-    for (id, _) in plan.operators() {
-        let inputs = plan.inputs(id);
-        let above = inputs.first().map(|(producer, _)| found[producer.0 as usize].clone()).unwrap_or_default();
-        let step = step(&plan.operator(id).kind);
-        let since = if matches!(step, Step::Sorts(_)) { Some(id) } else { above.since };
-        found.push(Order { arrangement: step.behind(&above.arrangement), since });
-    }
-    found
+    let steps = plan.operators().map(|(id, operator)| {
+        let read = plan.inputs(id).first().map(|(producer, _)| producer.0 as usize);
+        (step(&operator.kind), read)
+    });
+    let operator = |place: usize| OperatorId(place as u32);
+    let order = |found: Standing| Order { arrangement: found.arrangement, since: found.since.map(operator) };
+    walk(steps).into_iter().map(order).collect()
 }
 
 fn step(kind: &OperatorKind) -> Step<'_> {
@@ -58,43 +56,42 @@ pub fn lets_stream(arrangement: &Arrangement, aggregation: &Aggregation) -> bool
     match aggregation.strategy {
         AggregateStrategy::Hash => false,
         AggregateStrategy::Auto => arrangement.is_ordered_by(&columns),
-        AggregateStrategy::Streaming => arrangement.is_ordered_by(&columns) || arrangement.is_grouped_by(&columns),
+        AggregateStrategy::Streaming => arrangement.keeps_together(&columns),
     }
 }
 
 /// The sources whose rows have to come in one order over all their files, by name: a correlation key wants the rows of
 /// a group side by side, or an aggregate that is to stream relies on that order alone.
 pub fn asked_for(plan: &LogicalPlan) -> BTreeSet<String> {
-    let mut asked = BTreeSet::new();
-    let mut found: BTreeMap<String, (Arrangement, Option<String>)> = BTreeMap::new();
-    for name in plan.order() {
-        let inputs = plan.inputs(&name);
-        let (above, source) = inputs.first().map(|(producer, _)| found[&producer.name].clone()).unwrap_or_default();
-        let kind = &plan.node(&name).kind;
-        match kind {
-            NodeKind::Source(source) if !source.correlation_key.is_empty() => drop(asked.insert(name.clone())),
-            NodeKind::Aggregate(aggregation) if relies_on_order(&above, aggregation) => asked.extend(source.clone()),
-            _ => {}
+    let names = plan.order();
+    let places: BTreeMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let inputs: Vec<Vec<(&Node, &Edge)>> = names.iter().map(|name| plan.inputs(name)).collect();
+    let read = |place: usize| inputs[place].first().map(|(producer, _)| places[producer.name.as_str()]);
+    let kind = |place: usize| &plan.node(&names[place]).kind;
+    let found = walk((0..names.len()).map(|place| (authored_step(kind(place), &inputs[place]), read(place))));
+    let asking = |place: usize| match kind(place) {
+        NodeKind::Source(source) => (!source.correlation_key.is_empty()).then_some(place),
+        NodeKind::Aggregate(aggregation) => {
+            let above = &found[read(place)?];
+            above.since.filter(|_| relies_on_order(&above.arrangement, aggregation))
         }
-        let sorted;
-        let (step, source) = match kind {
-            NodeKind::Source(source) => {
-                sorted = source_order(source);
-                (Step::Sorts(&sorted), Some(name.clone()))
-            }
-            NodeKind::Transform(transform) => (Step::Transforms(transform), source),
-            NodeKind::Merge(merge) => (Step::Merges(merge), source),
-            NodeKind::Cull(cull) => (Step::Culls(cull), source),
-            NodeKind::Aggregate(aggregation) => (Step::Aggregates(aggregation), source),
-            NodeKind::Reshape(reshape) => (Step::Reshapes(reshape, &inputs[0].1.schema), source),
-            NodeKind::Sort(sort) => (Step::Sorts(&sort.keys), None),
-            NodeKind::Route(_) | NodeKind::Distinct(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => {
-                (Step::Keeps, source)
-            }
-        };
-        found.insert(name, (step.behind(&above), source));
+        _ => None,
+    };
+    let makers = (0..names.len()).filter_map(asking);
+    makers.filter(|place| matches!(kind(*place), NodeKind::Source(_))).map(|place| names[place].clone()).collect()
+}
+
+fn authored_step<'a>(kind: &'a NodeKind, inputs: &[(&Node, &'a Edge)]) -> Step<'a> {
+    match kind {
+        NodeKind::Source(source) => Step::Reads(source),
+        NodeKind::Transform(transform) => Step::Transforms(transform),
+        NodeKind::Merge(merge) => Step::Merges(merge),
+        NodeKind::Cull(cull) => Step::Culls(cull),
+        NodeKind::Aggregate(aggregation) => Step::Aggregates(aggregation),
+        NodeKind::Reshape(reshape) => Step::Reshapes(reshape, &inputs[0].1.schema),
+        NodeKind::Sort(sort) => Step::Sorts(&sort.keys),
+        NodeKind::Route(_) | NodeKind::Distinct(_) | NodeKind::Sink(_) | NodeKind::Discard { .. } => Step::Keeps,
     }
-    asked
 }
 
 /// Whether an aggregate that is to stream can't without the order of its rows.
