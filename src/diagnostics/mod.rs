@@ -167,9 +167,14 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Adds one finding; an exact repetition of an earlier one is dropped.
+    /// Adds one finding; one that remarks the same on the same places as an earlier one is dropped. What an anchor marks
+    /// is read again for each of its aliases, but a mistake in it is one, whichever node it is told of.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.items.contains(&diagnostic) {
+        let is_told = |earlier: &Diagnostic| {
+            let same_places = !earlier.labels.is_empty() && earlier.labels == diagnostic.labels;
+            *earlier == diagnostic || earlier.code == diagnostic.code && same_places
+        };
+        if !self.items.iter().any(is_told) {
             self.items.push(diagnostic);
         }
     }

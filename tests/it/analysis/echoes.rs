@@ -28,6 +28,36 @@ fn uses_of_what_failed_are_silent() {
     }
 }
 
+/// What an anchor marks is read for each of its aliases.
+#[test]
+fn a_mistake_behind_an_anchor_is_reported_once() {
+    let marked = |value: &str| {
+        let transform = |name: &str, config: &str| {
+            format!("  - {{ type: transform, name: {name}, input: rows, config: {config} }}\n")
+        };
+        let sink = |name| {
+            format!(
+                "  - {{ type: sink, name: {name}_out, input: {name}, config: {{ type: csv, path: {name}.csv }} }}\n"
+            )
+        };
+        let nodes = transform("u", &format!("&shared {value}")) + &transform("v", "*shared");
+        found(&(around("emit x = 1") + &nodes + &sink("u") + &sink("v")))
+    };
+    let cases = [
+        ("{ cxl: \"emit y = idx + 1\" }", "E203"),
+        ("{ cxl: \"emit y = id + name\" }", "E200"),
+        ("{ cxl: \"emit y = 1\", validations: [{ check: not_empty, field: nam }] }", "E203"),
+        ("{ cxl: \"let y = 1\" }", "W204"),
+    ];
+    for (value, code) in cases {
+        let found = marked(value);
+        assert!(found.len() == 1 && found[0].starts_with(code), "{value}: {found:#?}");
+    }
+    // Two mistakes at one place are two.
+    let found = marked("{ cxl: \"emit y = idx + nam\" }");
+    assert_eq!(found.len(), 2, "{found:#?}");
+}
+
 #[test]
 fn an_unknown_name_is_reported_once_a_node() {
     let found = found(&around("let a = colour\nfilter colour > 1\nemit b = colour + a"));
