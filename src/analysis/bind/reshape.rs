@@ -55,7 +55,8 @@ impl Binder<'_> {
             example: "{ name: cap, when: \"months > 12\", mutate: { set: { months: \"12\" } } }",
         });
         reshape.rules.iter().for_each(|rule| self.joins_names(&rule.name));
-        let mut row = Row::clone(input);
+        // What a rule writes may be null.
+        let mut row = Row { texts: Arc::default(), ..Row::clone(input) };
         let rules = self.checked_rules(node, reshape, input, &mut row.schema.columns);
         for rule in &rules {
             self.targets(rule, &partition, input);

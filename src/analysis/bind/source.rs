@@ -22,8 +22,12 @@ impl Binder<'_> {
         self.headers(source);
         let carries = source.on_unmapped == OnUnmapped::AutoWiden;
         let complete = columns.is_some() && self.names_are_right(source);
-        let mut row =
-            Row { schema: schema(columns.as_deref().unwrap_or_default(), carries), complete, ..Row::default() };
+        let declared = columns.as_deref().unwrap_or_default();
+        let texts = match source.format.value {
+            ast::Format::Csv => declared.iter().filter(|column| column.ty.kind == Kind::String),
+        };
+        let texts = Arc::new(texts.map(|column| column.span).collect());
+        let mut row = Row { schema: schema(declared, carries), complete, texts, ..Row::default() };
         let list = format!("`sort_order` of source `{}`", node.name.value);
         let find = |name: &str| row.schema.position(name);
         let sort_order = self.sort_keys(&list, &source.sort_order, &row, find);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::analysis::hir::Schema;
+use crate::diagnostics::Span;
 
 /// The columns of an edge, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +13,9 @@ pub(in crate::analysis) struct Row {
     pub schema: Schema,
     /// Whether there are no others; if not, a name that is missing may come from a part that failed.
     pub complete: bool,
+    /// The declarations of those columns that hold texts of a file as they were read: never null, even if that may be
+    /// declared, since an empty cell is an empty text.
+    pub texts: Arc<HashSet<Span>>,
     /// Columns that a node above did not pass on; the rows below share what is known of them.
     pub ended: Option<Arc<Ended>>,
 }

@@ -183,7 +183,7 @@ impl Program {
             origins.push(OutputColumn::Input(index));
         }
         let complete = self.complete && (input.complete || !keep_input);
-        (Row { schema, complete, ..Row::default() }, origins)
+        (Row { schema, complete, texts: input.texts.clone(), ..Row::default() }, origins)
     }
 
     fn last_emit(&self, name: &str) -> Option<usize> {

@@ -102,9 +102,12 @@ impl Checker<'_> {
         self.diagnostics.push(diagnostic.help(help));
     }
 
-    /// Whether a value is a column of texts that are never null.
+    /// Whether a value is a column of texts that are never null, by its type or because it is read from a file.
     fn is_never_null(&self, value: &Expr) -> bool {
-        matches!(value.kind, ExprKind::Column(_)) && value.ty.kind == Kind::String && !value.ty.nullable
+        let ExprKind::Column(column) = value.kind else { return false };
+        let as_read =
+            || self.row.schema.columns.get(column).is_some_and(|column| self.row.texts.contains(&column.span));
+        value.ty.kind == Kind::String && (!value.ty.nullable || as_read())
     }
 
     /// Warns (W207) of a comparison with null of what is never null.
@@ -156,7 +159,11 @@ impl Checker<'_> {
         }
         let name = operand(value_ast);
         let message = format!("`{name}` is never null here, so {what}");
-        let diagnostic = Diagnostic::warning(Code::W207, message).label(value.span, "a string, not a nullable one");
+        let label = match value.ty.nullable {
+            true => "a text as a file holds it, which is never null",
+            false => "a string, not a nullable one",
+        };
+        let diagnostic = Diagnostic::warning(Code::W207, message).label(value.span, label);
         self.diagnostics.push(diagnostic.help(help(&name)));
     }
 
