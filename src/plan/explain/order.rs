@@ -57,12 +57,17 @@ fn sorted(plan: &PhysicalPlan, order: &Order, schema: &Schema) -> Option<String>
     Some(format!("sorted by {} (since {})", order_list(keys, schema), plan.operator(since).label()))
 }
 
-/// What a transform ended of an order, if it did.
+/// What a transform ended of an order, if it did: by writing a column, or by leaving it out.
 fn rewritten(transform: &TransformOperator, above: &[&Order], own: &Order) -> String {
     let lost = above.first().and_then(|order| order.arrangement.keys.get(own.arrangement.keys.len()));
     lost.map_or_else(String::new, |key| {
-        let name = &transform.input.columns[key.columns[0]].name;
-        format!("; no longer by {name}, which is written here")
+        let names = || key.columns.iter().map(|column| transform.input.columns[*column].name.as_str());
+        let written = names().find(|name| transform.output.position(name).is_some());
+        match written.or_else(|| names().next()) {
+            Some(name) if written.is_some() => format!("; no longer by {name}, which is written here"),
+            Some(name) => format!("; no longer by {name}, which is dropped here"),
+            None => String::new(),
+        }
     })
 }
 

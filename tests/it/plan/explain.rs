@@ -42,6 +42,26 @@ fn buffers_and_orders() {
     }
 }
 
+#[test]
+fn what_ends_an_order_is_said() {
+    let order = |config: &str| {
+        let text = format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - type: source\n    name: rows\n    config:\n      type: csv\n      \
+             path: rows.csv\n      schema: [{{ name: id, type: int }}, {{ name: day, type: date }}]\n      \
+             sort_order: [id, day]\n  - {{ type: transform, name: t, input: rows, config: {{ {config} }} }}\n  \
+             - {{ type: sink, name: out, input: t, config: {{ type: csv, path: out.csv }} }}\n"
+        );
+        let (pipeline, sources) = pipelines::check("p.yaml", &text);
+        let shown = render(&plan(&pipeline), &sources, Format::Text, &Facts::default());
+        shown.lines().find_map(|line| line.split_once("; no longer by ")).map(|(_, end)| end.to_owned())
+    };
+    assert_eq!(order("cxl: \"emit day = null\"").as_deref(), Some("day, which is written here"));
+    let dropped = order("include_unmapped: false, cxl: \"emit id = id\"");
+    assert_eq!(dropped.as_deref(), Some("day, which is dropped here"));
+    // Under another name it is still there.
+    assert_eq!(order("include_unmapped: false, cxl: \"emit id = id\\nemit start = day\""), None);
+}
+
 /// What goes to disk under several limits: what is cheapest first, each as a whole; half of the memory is for what is
 /// filled while another buffer is emptied.
 #[test]
