@@ -138,7 +138,7 @@ fn reshape_cause(pipeline: &Pipeline, node: &Node, reshape: &Reshape, columns: &
         return written_at(node.span, &node.ports[0].schema.columns[*stamp].name);
     }
     if let Some(folded) = orders::folded(reshape, input).filter(|_| within) {
-        return folded_here(node, &input.columns[folded]);
+        return folded_here(pipeline, node, &input.columns[folded]);
     }
     if let Some(columns) = kept_order(Step::Reshapes(reshape, input), own, columns) {
         return cause(pipeline, &node.inputs[0], &columns);
@@ -152,16 +152,24 @@ fn reshape_cause(pipeline: &Pipeline, node: &Node, reshape: &Reshape, columns: &
 }
 
 /// A reshape by a column of which different values make one group.
-fn folded_here(node: &Node, column: &Column) -> Cause {
+fn folded_here(pipeline: &Pipeline, node: &Node, column: &Column) -> Cause {
     let name = &column.name;
-    let (values, help) = match column.ty.kind {
-        Kind::String => {
-            ("null and an empty text", Some(format!("declare `{name}` as `string`, or take `strategy` out")))
-        }
-        _ => ("null, an empty text, NaN, lists and maps", None),
-    };
+    let is_text = column.ty.kind == Kind::String;
+    let values = if is_text { "null and an empty text" } else { "null, an empty text, NaN, lists and maps" };
+    let help = (is_text && is_declared_nullable(pipeline, column))
+        .then(|| format!("declare `{name}` as `string`, or take `strategy` out"));
     let text = format!("takes {values} in `{name}` for one group, in which their rows may be mixed");
     Cause { help, ..Cause::at(node.span, text) }
+}
+
+/// Whether a column is one of a source that declares it as nullable, and so can declare it otherwise.
+fn is_declared_nullable(pipeline: &Pipeline, column: &Column) -> bool {
+    pipeline.nodes.iter().any(|node| match &node.kind {
+        NodeKind::Source(source) => {
+            source.columns.iter().any(|declared| declared.span == column.span && declared.ty.nullable)
+        }
+        _ => false,
+    })
 }
 
 fn written_here(column: &Column) -> Cause {
