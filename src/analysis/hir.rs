@@ -158,8 +158,8 @@ pub struct Merge {
     /// How its inputs are ordered.
     pub mode: MergeMode,
     /// For each input and each column of the output, the input's column; `None` for a hidden column that the input
-    /// doesn't have: a key is null, a stamp is the empty one. An input's column of another kind (null, or a decimal whose scale is known where
-    /// the output's is not) becomes one of the output's.
+    /// doesn't have: a key is null, a stamp is the empty one. An input's column of another kind (null, or a decimal
+    /// whose scale is known where the output's is not) becomes one of the output's.
     pub columns: Vec<Vec<Option<usize>>>,
 }
 

@@ -8,8 +8,9 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::pipeline::ast::{Aggregate, AggregateStrategy, Node, NodeKind, Pipeline, Source};
 
 impl Binder<'_> {
-    /// The columns of a source's key by position (`complete` tells whether there are no others), and the hidden columns that carry it. Reports E153 for each field
-    /// that is not declared; its hidden column has the error type, which silences followers.
+    /// The columns of a source's key by position, and the hidden columns that carry it. `complete` tells whether
+    /// `columns` are all. Reports E153 for each field that is not declared; its hidden column has the error type, which
+    /// silences followers.
     pub(super) fn correlation_key(
         &mut self,
         node: &Node,

@@ -85,7 +85,8 @@ pub enum Mistake {
     Nesting(Span),
     /// More than [`MAX_PARTS`] in a row.
     Parts(Span),
-    /// More than [`MAX_PARTS`] of `if`, each the `else` of the one before; the text that all of the conditions seem to compare, if there is one.
+    /// More than [`MAX_PARTS`] of `if`, each the `else` of the one before; with the text that all of the conditions
+    /// seem to compare, if there is one.
     Branches(Span, Option<String>),
     /// More than [`MAX_HEIGHT`] levels of operators.
     Height(Span),

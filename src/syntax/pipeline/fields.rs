@@ -46,7 +46,9 @@ pub(super) struct Refused {
 impl Refused {
     /// Whether the help says what to do about a missing key, given in backticks.
     fn speaks_of(&self, missing: &str) -> bool {
-        self.help.contains(missing.trim_end_matches('`'))
+        let missing = missing.trim_end_matches('`');
+        let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        self.help.match_indices(missing).any(|(at, _)| !goes_on(&self.help[at + missing.len()..]))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lists of sort fields: `sort_order` and `order_by`.
 
 use super::ast::{NullOrder, SortField};
-use super::fields::{Given, Keys, Reader, elsewhere};
+use super::fields::{Given, Keys, Reader, Refused, elsewhere};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::syntax::yaml::{Entry, Node, Value};
 
@@ -14,17 +14,21 @@ pub(super) struct Form {
 const FIELD: Keys = Keys {
     read: &["field", "order", "null_order"],
     required: &["field"],
-    refused: &[
-        elsewhere("descending", SAY_ORDER),
-        elsewhere("desc", SAY_ORDER),
-        elsewhere("reverse", SAY_ORDER),
-        elsewhere("ascending", SAY_ORDER),
-        elsewhere("asc", SAY_ORDER),
-    ],
+    refused: REFUSED.split_at(1).1,
     ..Keys::NONE
 };
 
 const SAY_ORDER: &str = "write `order: desc` or `order: asc`";
+
+/// What the fields of a group refuse. The first is a key of all other fields.
+const REFUSED: &[Refused] = &[
+    elsewhere("null_order", "remove it; within a group nulls always come last"),
+    elsewhere("descending", SAY_ORDER),
+    elsewhere("desc", SAY_ORDER),
+    elsewhere("reverse", SAY_ORDER),
+    elsewhere("ascending", SAY_ORDER),
+    elsewhere("asc", SAY_ORDER),
+];
 
 /// The order that a source claims of its files.
 pub(super) const CLAIMED: Form = Form { keys: FIELD, drops_nulls: false };
@@ -34,19 +38,7 @@ pub(super) const WRITTEN: Form = Form { keys: FIELD, drops_nulls: true };
 
 /// The order within a group.
 pub(super) const WITHIN_GROUPS: Form = Form {
-    keys: Keys {
-        read: &["field", "order"],
-        required: &["field"],
-        refused: &[
-            elsewhere("null_order", "remove it; within a group nulls always come last"),
-            elsewhere("descending", SAY_ORDER),
-            elsewhere("desc", SAY_ORDER),
-            elsewhere("reverse", SAY_ORDER),
-            elsewhere("ascending", SAY_ORDER),
-            elsewhere("asc", SAY_ORDER),
-        ],
-        ..Keys::NONE
-    },
+    keys: Keys { read: &["field", "order"], required: &["field"], refused: REFUSED, ..Keys::NONE },
     drops_nulls: false,
 };
 

@@ -116,10 +116,8 @@ impl<'a, 'input> Scene<'a, 'input> {
     /// Whether the innermost bracket holds arguments.
     pub(super) fn in_arguments(&self) -> bool {
         let open = self.bracket().filter(|(_, token)| token.tok == Tok::LeftParen);
-        open.and_then(|(index, _)| index.checked_sub(1)).is_some_and(|index| {
-            let before = &self.tokens[index];
-            matches!(before.tok, Tok::Ident(_)) && before.offset + before.text.len() <= self.tokens[index + 1].offset
-        })
+        let before = open.and_then(|(index, _)| index.checked_sub(1));
+        before.is_some_and(|index| matches!(self.tokens[index].tok, Tok::Ident(_)))
     }
 
     /// The name of a `let` or `emit` that the statement has got to, as `emit x`.
