@@ -207,15 +207,15 @@ pub struct CullRule {
 
 /// An aggregate node. Its one port has the columns of `results`.
 ///
-/// Two programs stand around the grouping. `rows` runs on every input row; its output columns are those of the key, then
-/// the arguments of the aggregates. `results` runs on one row a group; its input columns are those of the key, then the
-/// results of the aggregates.
+/// Two programs stand around the grouping. `rows` runs on every input row; its output columns are those of the key,
+/// then the arguments of the aggregates. `results` runs on one row a group; its input columns are those of the key,
+/// then the results of the aggregates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Aggregation {
-    /// Filters, lets and dropped values, then an emit for each argument. Its output has the `key` columns in front, each
-    /// a column of the input, then the emits. It has no validations and no `distinct`. Arguments that say the same are
-    /// one. The slot of an argument is named after the emit of the program that it stands in first, so that a row that
-    /// fails names it; its column in `grouped` is named as it is written.
+    /// Filters, lets and dropped values, then an emit for each argument. Its output has the `key` columns in front,
+    /// each a column of the input, then the emits. It has no validations and no `distinct`. Arguments that say the same
+    /// are one. The slot of an argument is named after the emit of the program that it stands in first, so that a row
+    /// that fails names it; its column in `grouped` is named as it is written.
     pub rows: Transform,
     /// The schema of what `rows` gives. Its hidden columns, which are keys, stand behind those of `group_by`, in front
     /// of the arguments.
@@ -236,8 +236,8 @@ pub struct Aggregation {
     pub strategy_span: Span,
 }
 
-/// A reshape. Its one port has the input's columns, then the hidden stamps `$meta.synthetic`, `$meta.synthesized_by` and
-/// `$meta.mutated_by` where the input has none yet.
+/// A reshape. Its one port has the input's columns, then the hidden stamps `$meta.synthetic`, `$meta.synthesized_by`
+/// and `$meta.mutated_by` where the input has none yet.
 ///
 /// A column that rules write can have a wider type in the output than in the input: a nullable one, a decimal without a
 /// known scale, or some kind in the place of nothing but nulls. Values of the input then become ones of the output's
@@ -257,8 +257,8 @@ pub struct Reshape {
     pub rules: Vec<ReshapeRule>,
     /// The stamps' columns in the output: synthetic, synthesized by, mutated by. They stand behind the input's columns,
     /// or are among these, where an earlier reshape stamped the rows already: then what a rule rewrites is appended to
-    /// `mutated_by`, and all else of a row that came in stays. A row that a rule adds gets new stamps: synthetic, by that
-    /// rule, rewritten by none.
+    /// `mutated_by`, and all else of a row that came in stays. A row that a rule adds gets new stamps: synthetic, by
+    /// that rule, rewritten by none.
     pub stamps: [usize; 3],
 }
 
@@ -307,8 +307,9 @@ pub struct Assignment {
 /// A row that a rule adds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Synthesis {
-    /// Whether the other columns, undeclared fields too, are those of the row that triggers it; else every visible column
-    /// has a value in `overrides`, and there are no undeclared fields. Hidden key columns are always the trigger's.
+    /// Whether the other columns, undeclared fields too, are those of the row that triggers it; else every visible
+    /// column has a value in `overrides`, and there are no undeclared fields. Hidden key columns are always the
+    /// trigger's.
     pub copies_trigger: bool,
     /// The columns that have values of their own.
     pub overrides: Vec<Assignment>,

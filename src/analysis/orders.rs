@@ -179,8 +179,8 @@ fn culled(above: &Arrangement, cull: &Cull) -> Arrangement {
     Arrangement { keys, groups: groups_of(&cull.partition_by, &cull.hidden_keys) }
 }
 
-/// The same for a reshape, whose new rows, and what it writes into columns, end an order within its groups. These are of
-/// use only where none of them holds different values that it takes for one.
+/// The same for a reshape, whose new rows, and what it writes into columns, end an order within its groups. These are
+/// of use only where none of them holds different values that it takes for one.
 fn reshaped(above: &Arrangement, reshape: &Reshape, input: &Schema) -> Arrangement {
     if folded(reshape, input).is_some() {
         return Arrangement::default();

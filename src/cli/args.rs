@@ -104,7 +104,8 @@ pub(super) struct RunArgs {
     /// What `$pipeline.batch_id` is [default: a fresh UUID]
     #[arg(long, value_name = "ID")]
     pub(super) batch_id: Option<String>,
-    /// How much is said: error, warn (adds warnings and where dead letters are), info (adds the closing summary), debug, trace
+    /// How much is said: error, warn (adds warnings and where dead letters are), info (adds the closing summary), debug,
+    /// trace
     #[arg(long, value_enum, default_value_t = LogLevel::Info, value_name = "LEVEL", hide_possible_values = true)]
     pub(super) log_level: LogLevel,
     /// No closing summary on standard output

@@ -167,8 +167,8 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Adds one finding; one that remarks the same on the same places as an earlier one is dropped. What an anchor marks
-    /// is read again for each of its aliases, but a mistake in it is one, whichever node it is told of.
+    /// Adds one finding; one that remarks the same on the same places as an earlier one is dropped. What an anchor
+    /// marks is read again for each of its aliases, but a mistake in it is one, whichever node it is told of.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let is_told = |earlier: &Diagnostic| {
             let same_places = !earlier.labels.is_empty() && earlier.labels == diagnostic.labels;

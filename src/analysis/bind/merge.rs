@@ -136,8 +136,8 @@ impl Binder<'_> {
         self.diagnostics.push(diagnostic.help(help));
     }
 
-    /// Where rows carry undeclared fields, no source of the others drops or refuses them (E380). Rows that have none for
-    /// another reason, as those of an aggregate, are fine: nothing is lost here.
+    /// Where rows carry undeclared fields, no source of the others drops or refuses them (E380). Rows that have none
+    /// for another reason, as those of an aggregate, are fine: nothing is lost here.
     fn policies_fit(&mut self, inputs: &[Input]) {
         let Some(with) = inputs.iter().find(|input| input.row.schema.carries) else { return };
         let mut others = inputs.iter().filter(|input| !input.row.schema.carries);

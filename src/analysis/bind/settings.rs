@@ -46,8 +46,8 @@ pub(super) fn date_format_use(format: &str) -> FormatUse {
     if has_time(format) { FormatUse::ParseDateTime } else { FormatUse::ParseDate }
 }
 
-/// Reports a strftime format that can't be read with, at the part that is wrong. One that is no text, which is reported,
-/// is not looked into.
+/// Reports a strftime format that can't be read with, at the part that is wrong. One that is no text, which is
+/// reported, is not looked into.
 pub(super) fn check_date_format(format: &Spanned<String>, usage: FormatUse, diagnostics: &mut Diagnostics) {
     if diagnostics.reports(format.span) {
         return;

@@ -10,8 +10,8 @@ use crate::diagnostics::{Code, Diagnostic, Fix};
 use crate::syntax::cxl::ast;
 
 impl Checker<'_> {
-    /// Checks a value that `list` ("`set` of rule `cap`") puts into a column; `None` if the column isn't known. The column's
-    /// type becomes one that also holds the value; E200 if its kind can't.
+    /// Checks a value that `list` ("`set` of rule `cap`") puts into a column; `None` if the column isn't known. The
+    /// column's type becomes one that also holds the value; E200 if its kind can't.
     pub fn assigned(&mut self, value: &ast::Expr, column: Option<&mut Column>, list: &str) -> Expr {
         if matches!(value.kind, ast::ExprKind::Name(_)) {
             self.lone_names.push(value.span);

@@ -56,8 +56,8 @@ impl Checker<'_> {
         self.typed_call(function, receiver, checked, span)
     }
 
-    /// The method called so; reports E199 for one that comes later, and E200 for one that no type has or that is given a
-    /// closure it can't take.
+    /// The method called so; reports E199 for one that comes later, and E200 for one that no type has or that is given
+    /// a closure it can't take.
     fn function(&mut self, receiver: &Expr, method: &Name, args: &[Arg]) -> Option<Function> {
         let name = method.text.as_str();
         let closure = args.iter().find_map(|arg| match arg {

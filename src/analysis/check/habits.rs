@@ -77,8 +77,8 @@ const AGGREGATES: &[(&str, &str)] = &[
     ("groupconcat", "collect(…).join(\", \")"),
 ];
 
-/// The name in small letters without `_`, and what to write in place of a call. `{0}` is the first argument; the form is
-/// for calls with as many arguments as it names.
+/// The name in small letters without `_`, and what to write in place of a call. `{0}` is the first argument; the form
+/// is for calls with as many arguments as it names.
 const FORMS: &[(&str, &str)] = &[
     ("coalesce", "{0} ?? {1}"),
     ("coalesce", "{0} ?? {1} ?? {2}"),

@@ -188,8 +188,8 @@ impl<'a> Checker<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Takes note of a part of the language that comes later, and gives what failed. `what` is a whole subject with verb:
-    /// "`trace` is", "closures are". Reported as E199, once a node.
+    /// Takes note of a part of the language that comes later, and gives what failed. `what` is a whole subject with
+    /// verb: "`trace` is", "closures are". Reported as E199, once a node.
     fn unsupported(&mut self, span: Span, what: &str) -> Expr {
         match self.later.iter_mut().find(|later| later.what == what) {
             Some(later) => later.more.push(span),

@@ -56,8 +56,8 @@ impl Checker<'_> {
         Expr { ty: value.ty.clone(), kind: ExprKind::Negate(Box::new(value)), span }
     }
 
-    /// An expression of operators other than `and`, `or` and `??`. A chain like `a + b + c` is as deep as it is long, so its
-    /// left operands are not walked by recursion.
+    /// An expression of operators other than `and`, `or` and `??`. A chain like `a + b + c` is as deep as it is long,
+    /// so its left operands are not walked by recursion.
     pub(super) fn binary(&mut self, whole: &ast::Expr) -> Expr {
         let mut joined = Vec::new();
         let mut first = whole;
@@ -316,61 +316,68 @@ fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help
 
 /// How to compare `left` with `right`, seen from the left.
 fn comparison_help(left: &Operand, right: &Operand) -> Option<Help> {
-    let fix = |span, replacement: String| Some(crate::diagnostics::Fix { span, replacement });
-    match (&left.0.ty.kind, &right.0.ty.kind, &right.1.kind) {
-        (kind, Kind::String, ast::ExprKind::Literal(Literal::String(text))) if text.is_empty() => {
-            Some(match left.0.ty.nullable {
-                true => Help {
-                    text: "an empty cell is null here: write `null`".to_owned(),
-                    fix: fix(right.0.span, "null".to_owned()),
-                },
-                false => Help {
-                    text: format!(
-                        "{} is never empty; a column that may be is declared `nullable({kind})`",
-                        article(&left.0.ty)
-                    ),
-                    fix: None,
-                },
-            })
-        }
-        (Kind::String, Kind::Int | Kind::Float, ast::ExprKind::Literal(_)) => {
-            let number = operand(right.1);
-            let to = if right.0.ty.kind == Kind::Int { "to_int" } else { "to_float" };
-            Help::say(format!(
-                "write `{}.{to}()` to compare numbers, or `\"{number}\"` to compare texts",
-                operand(left.1)
-            ))
-        }
-        (Kind::String, Kind::Int, _) => Help::method(left.1, "to_int", "to compare numbers"),
-        (Kind::String, Kind::Float, _) => Help::method(left.1, "to_float", "to compare numbers"),
-        (Kind::String, Kind::Decimal { .. }, _) => Help::method(left.1, "to_decimal", "to compare numbers"),
-        (Kind::Date | Kind::DateTime, Kind::String, ast::ExprKind::Literal(Literal::String(text)))
-            if chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() && text.len() == 10 =>
-        {
-            let date = format!("#{text}#");
-            Some(Help { text: format!("write the date as `{date}`"), fix: fix(right.0.span, date) })
-        }
-        (Kind::Date | Kind::DateTime, Kind::Int, _) => {
+    literal_help(left, right).or_else(|| match (&left.0.ty.kind, &right.0.ty.kind) {
+        (Kind::String, Kind::Int) => Help::method(left.1, "to_int", "to compare numbers"),
+        (Kind::String, Kind::Float) => Help::method(left.1, "to_float", "to compare numbers"),
+        (Kind::String, Kind::Decimal { .. }) => Help::method(left.1, "to_decimal", "to compare numbers"),
+        (Kind::Date | Kind::DateTime, Kind::Int) => {
             // Outside of quotes and blocks YAML would take the `#` for a comment, so the replacement is not certain.
             Help::say(format!("write the date as `{}`", dashed_date(right.1)?))
         }
-        (Kind::Bool, Kind::String, ast::ExprKind::Literal(Literal::String(text)))
-            if matches!(text.as_str(), "true" | "false") =>
-        {
-            Some(Help { text: format!("write `{text}` without quotes"), fix: fix(right.0.span, text.clone()) })
+        (Kind::Date, Kind::String) => Help::method(right.1, "to_date", "to compare dates"),
+        (Kind::DateTime, Kind::String) => Help::method(right.1, "to_datetime", "to compare times"),
+        (Kind::DateTime, Kind::Date) => Help::method(left.1, "to_date", "to compare days"),
+        (Kind::Bool, Kind::Int) => {
+            Help::say(format!("make a bool of the int, for instance `{} != 0`", operand(right.1)))
         }
-        (Kind::Date, Kind::String, _) => Help::method(right.1, "to_date", "to compare dates"),
-        (Kind::DateTime, Kind::String, _) => Help::method(right.1, "to_datetime", "to compare times"),
-        (Kind::DateTime, Kind::Date, _) => Help::method(left.1, "to_date", "to compare days"),
-        (Kind::Bool, Kind::Int, ast::ExprKind::Literal(_)) => Help::say(match text(left.1) {
+        (Kind::Bool, Kind::String) => Help::method(right.1, "to_bool", "to compare bools"),
+        _ => None,
+    })
+}
+
+/// How to compare `left` with what a literal on the right seems to mean.
+fn literal_help(left: &Operand, right: &Operand) -> Option<Help> {
+    let ast::ExprKind::Literal(literal) = &right.1.kind else { return None };
+    let fix = |replacement: String| Some(crate::diagnostics::Fix { span: right.0.span, replacement });
+    match (&left.0.ty.kind, &right.0.ty.kind, literal) {
+        (_, Kind::String, Literal::String(text)) if text.is_empty() => Some(empty_text_help(left, right)),
+        (Kind::String, Kind::Int | Kind::Float, _) => {
+            let (shown, number) = (operand(left.1), operand(right.1));
+            let to = if right.0.ty.kind == Kind::Int { "to_int" } else { "to_float" };
+            Help::say(format!("write `{shown}.{to}()` to compare numbers, or `\"{number}\"` to compare texts"))
+        }
+        (Kind::Date | Kind::DateTime, Kind::String, Literal::String(text))
+            if chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() && text.len() == 10 =>
+        {
+            let date = format!("#{text}#");
+            Some(Help { text: format!("write the date as `{date}`"), fix: fix(date) })
+        }
+        (Kind::Bool, Kind::String, Literal::String(text)) if matches!(text.as_str(), "true" | "false") => {
+            Some(Help { text: format!("write `{text}` without quotes"), fix: fix(text.clone()) })
+        }
+        (Kind::Bool, Kind::Int, _) => Help::say(match text(left.1) {
             Some(shown) => format!("use `{shown}` or `not {shown}` as it is"),
             None => format!("use `{}` as it is", operand(left.1)),
         }),
-        (Kind::Bool, Kind::Int, _) => {
-            Help::say(format!("make a bool of the int, for instance `{} != 0`", operand(right.1)))
-        }
-        (Kind::Bool, Kind::String, _) => Help::method(right.1, "to_bool", "to compare bools"),
         _ => None,
+    }
+}
+
+/// How to ask for what an empty text on the right seems to mean.
+fn empty_text_help(left: &Operand, right: &Operand) -> Help {
+    let Type { kind, nullable } = &left.0.ty;
+    match nullable {
+        true => Help {
+            text: "an empty cell is null here: write `null`".to_owned(),
+            fix: Some(crate::diagnostics::Fix { span: right.0.span, replacement: "null".to_owned() }),
+        },
+        false => Help {
+            text: format!(
+                "{} is never empty; a column that may be is declared `nullable({kind})`",
+                article(&left.0.ty)
+            ),
+            fix: None,
+        },
     }
 }
 

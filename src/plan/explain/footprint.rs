@@ -192,7 +192,8 @@ fn distinct_rows(plan: &PhysicalPlan, spec: &DistinctOperator, read: &Amount, ro
     let rest = resting(plan, &spec.rest, &spec.schema, read);
     let keys = key.table();
     let holds = rest + keys;
-    // A key on disk has a checksum in front of it, and behind it the number of its row; keys that come again are listed.
+    // A key on disk has a checksum in front of it, and behind it the number of its row; keys that come again are
+    // listed.
     let written = read.rows * (RECORD_HEAD + 12) + key.bytes();
     let again = Guess::new(0, read.rows.most.saturating_mul(RECORD_HEAD + 8));
     let keys_go = Guess::new(u64::from(keys.usual > room.limit / 5 * 4), 1);
@@ -280,8 +281,8 @@ fn records(rest: Guess, rows: Guess, key: u64) -> Guess {
     rest + rows * (RECORD_HEAD - ROW_HEAD + key)
 }
 
-/// What is written of runs of so many bytes, usually and at least, that are merged in the end: where there are too many to
-/// be read at once, some are written again.
+/// What is written of runs of so many bytes, usually and at least, that are merged in the end: where there are too many
+/// to be read at once, some are written again.
 fn merged(bytes: Guess, usual_run: u64, least_run: u64) -> Guess {
     let again = |bytes: u64, run: u64| {
         let runs = bytes / run.max(1);

@@ -2,7 +2,8 @@
 //!
 //! What a consumer holds follows from what reaches it (`footprint`). The stages are then gone through as a run does: a
 //! buffer that is filled stays until the stage that it drives is over, and when more is held than the limit lets stand,
-//! those that are cheapest to spill go to disk, each as a whole. That is done twice: for what is usual, and for the most.
+//! those that are cheapest to spill go to disk, each as a whole. That is done twice: for what is usual, and for the
+//! most.
 
 use std::collections::BTreeMap;
 

@@ -71,8 +71,8 @@ pub fn lists(aggregates: &[Aggregate], read: &Amount) -> Guess {
     collected(aggregates).map(|ty| kept(read.rows, ty, read) + read.rows.times(Guess::new(10, 18))).sum()
 }
 
-/// What is reserved while the row of the largest group is made of its lists, or a cull's rules read them: they may have all
-/// rows there are, and `is_one_group` tells that they do.
+/// What is reserved while the row of the largest group is made of its lists, or a cull's rules read them: they may have
+/// all rows there are, and `is_one_group` tells that they do.
 pub fn finishing(aggregates: &[Aggregate], is_one_group: bool, read: &Amount) -> Guess {
     // A value's place in the list, and the value as it is found there.
     let each = |ty: &Type| if fixed(&ty.kind).is_none() { 32 } else { 80 };

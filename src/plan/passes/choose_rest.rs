@@ -1,9 +1,8 @@
 //! Chooses what the rows of each buffer are turned into while they rest.
 //!
-//! Before: stages are cut, so every buffer is there.
-//! After: each buffer says which columns it keeps, whether undeclared fields, and in which form. Where nothing but sinks
-//! that write the same bytes reads it, a row rests as those bytes; it is encoded once, while its batch is hot. Else it
-//! rests in an encoding that decodes back to columns.
+//! Before: stages are cut, so every buffer is there. After: each buffer says which columns it keeps, whether undeclared
+//! fields, and in which form. Where nothing but sinks that write the same bytes reads it, a row rests as those bytes;
+//! it is encoded once, while its batch is hot. Else it rests in an encoding that decodes back to columns.
 //!
 //! Where bad rows are dead letters, a group of a cull or a reshape that fails becomes dead letters as a whole, and no
 //! text is at hand then. If one can fail, its rows rest as columns, with all that dead letters show.

@@ -107,8 +107,8 @@ pub fn key_list(keys: &[SortKey], schema: &Schema) -> String {
     order_list(&Arrangement::sorted(keys).keys, schema)
 }
 
-/// The same of an order, of which a key may be found in several columns: `order_id = id desc`. Hidden ones are named only
-/// where there is no other.
+/// The same of an order, of which a key may be found in several columns: `order_id = id desc`. Hidden ones are named
+/// only where there is no other.
 pub fn order_list(keys: &[OrderKey], schema: &Schema) -> String {
     let key = |key: &OrderKey| {
         let (hidden, visible): (Vec<_>, Vec<_>) =

@@ -1,11 +1,11 @@
 //! Lays out the dead-letter files.
 //!
-//! Before: each file has a path and the sources routed to it.
-//! After: each also has its record columns: the union, in first-seen order, of every record shape that can reach it.
-//! Those are what its sources declare, then what operators that can fail on a row or a group read, then what its sinks
-//! read, each in plan order. Operators whose expressions can't fail count as well, so that editing one never moves a
-//! column. A group of an aggregate that fails shows its key; such a group, and the rows that an aggregate made, have no
-//! source. Where dead letters of several stages have to be put in order, there is a memory consumer for those that wait.
+//! Before: each file has a path and the sources routed to it. After: each also has its record columns: the union, in
+//! first-seen order, of every record shape that can reach it. Those are what its sources declare, then what operators
+//! that can fail on a row or a group read, then what its sinks read, each in plan order. Operators whose expressions
+//! can't fail count as well, so that editing one never moves a column. A group of an aggregate that fails shows its
+//! key; such a group, and the rows that an aggregate made, have no source. Where dead letters of several stages have to
+//! be put in order, there is a memory consumer for those that wait.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,8 @@ fn is_routed(plan: &PhysicalPlan, makers: &BTreeSet<OperatorId>, file: usize) ->
     plan.dead_letters.routes.iter().any(|(maker, route)| *route == Some(file) && makers.contains(maker))
 }
 
-/// The shape of the rows that an operator reads, if it can add them to a dead-letter file, behind the rank among shapes.
+/// The shape of the rows that an operator reads, if it can add them to a dead-letter file, behind the rank among
+/// shapes.
 fn shape(operator: &Operator) -> Option<(u8, &Schema)> {
     match &operator.kind {
         OperatorKind::Source(source) => Some((0, &source.schema)),

@@ -7,13 +7,15 @@
 //!
 //! Inside a stage identity is free: a batch knows the first row of its block, and each row its position. It has to be
 //! kept only where a buffer or an interleaving merge is crossed and something behind it needs it: a failure there, or a
-//! `$source` variable. The summary counts a row once, however many outputs it reaches. A stage sees to that by position;
-//! identity is kept for it only where the rows of one maker reach outputs in several stages, or a buffer more than once.
+//! `$source` variable. The summary counts a row once, however many outputs it reaches. A stage sees to that by
+//! position; identity is kept for it only where the rows of one maker reach outputs in several stages, or a buffer more
+//! than once.
 //!
-//! A row that an aggregate made has no source. It is known by the aggregate and the number of its group. A failure names
-//! it by the number of its group's first row, so a failure below an aggregate needs the identity of rows above it. A row
-//! that a reshape adds is known by the row that it was added for, so a row can come out of a reshape more than once.
-//! Rows that were read and rows that aggregates made are counted apart, so where both meet in a buffer it keeps identity.
+//! A row that an aggregate made has no source. It is known by the aggregate and the number of its group. A failure
+//! names it by the number of its group's first row, so a failure below an aggregate needs the identity of rows above
+//! it. A row that a reshape adds is known by the row that it was added for, so a row can come out of a reshape more
+//! than once. Rows that were read and rows that aggregates made are counted apart, so where both meet in a buffer it
+//! keeps identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -259,8 +261,8 @@ fn counted_apart(
     counted
 }
 
-/// The counted makers and those whose rows meet theirs in a buffer or an interleaving merge, which keeps identity of all
-/// its rows or of none, so that what is above it has to keep it, too.
+/// The counted makers and those whose rows meet theirs in a buffer or an interleaving merge, which keeps identity of
+/// all its rows or of none, so that what is above it has to keep it, too.
 fn counted_together(
     plan: &PhysicalPlan,
     uses: &[Vec<IdentityUse>],

@@ -42,9 +42,9 @@ pub struct Stage {
 /// A head and the tree of streaming operators below it.
 ///
 /// A head is a driver (a source, or a buffer that an earlier stage filled) or an interleaving merge, which takes its
-/// rows from other segments of its stage. The tree ends in sinks, discards, buffers and interleaving merges. These stand
-/// in the segments that bring their rows, and head one of their own; what lies below a concatenating merge is in the
-/// segments of each of its inputs. Every other operator is in one segment.
+/// rows from other segments of its stage. The tree ends in sinks, discards, buffers and interleaving merges. These
+/// stand in the segments that bring their rows, and head one of their own; what lies below a concatenating merge is in
+/// the segments of each of its inputs. Every other operator is in one segment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Segment {
     /// Where its rows come from.
@@ -159,8 +159,8 @@ impl PhysicalPlan {
         sources.chain(aggregates).map(|(id, _)| id).collect()
     }
 
-    /// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its source,
-    /// sources come in plan order, and no aggregate makes rows, which stand behind all others.
+    /// Whether dead letters of these stages come in the order of their rows: each stage is all there is about its
+    /// source, sources come in plan order, and no aggregate makes rows, which stand behind all others.
     pub fn gives_letters_in_order(&self, stages: &[Stage]) -> bool {
         if self.operators().any(|(_, operator)| operator.is_aggregate()) {
             return false;

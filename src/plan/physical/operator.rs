@@ -283,8 +283,8 @@ pub struct DiscardOperator {
 }
 
 /// Puts streams behind or between each other. With `Concat` the segments that bring its inputs run one after the other,
-/// in the order of the inputs, and each takes its rows on through everything below the merge. The other modes take a row
-/// of one input after the other: the segments that bring them run side by side and end at the merge, which heads a
+/// in the order of the inputs, and each takes its rows on through everything below the merge. The other modes take a
+/// row of one input after the other: the segments that bring them run side by side and end at the merge, which heads a
 /// segment of its own.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MergeOperator {
@@ -403,8 +403,8 @@ pub struct AggregateOperator {
     pub output: Arc<Schema>,
     /// The output columns that something reads.
     pub stored: ColumnSet,
-    /// For one that doesn't stream: its consumer is charged for the groups, and its identity says whether something below
-    /// has to tell its rows apart. No row rests in it.
+    /// For one that doesn't stream: its consumer is charged for the groups, and its identity says whether something
+    /// below has to tell its rows apart. No row rests in it.
     pub rest: Option<Rest>,
     /// For one that streams, the memory consumer of the group in hand.
     pub group_consumer: usize,

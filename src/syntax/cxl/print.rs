@@ -202,13 +202,7 @@ fn bare(f: &mut Formatter<'_>, value: &Expr, behind: Behind) -> fmt::Result {
         ExprKind::Binary { op, left, right, .. } => binary(f, *op, left, right, behind),
         ExprKind::Chain { op, parts } => chain(f, *op, parts, behind),
         ExprKind::If { condition, consequence, alternative } => {
-            f.write_str("if ")?;
-            expr(f, condition, Level::Or, Behind::End)?;
-            f.write_str(" then ")?;
-            let Some(alternative) = alternative else { return expr(f, consequence, Level::Coalesce, behind) };
-            expr(f, consequence, Level::Coalesce, Behind::Else)?;
-            f.write_str(" else ")?;
-            expr(f, alternative, Level::Coalesce, behind)
+            conditional(f, condition, consequence, alternative.as_deref(), behind)
         }
         ExprKind::Match { subject, arms } => {
             f.write_str("match ")?;
@@ -242,6 +236,22 @@ fn bare(f: &mut Formatter<'_>, value: &Expr, behind: Behind) -> fmt::Result {
         ExprKind::Map(entries) => braced(f, entries, entry),
         ExprKind::Error => f.write_str("…"),
     }
+}
+
+fn conditional(
+    f: &mut Formatter<'_>,
+    condition: &Expr,
+    consequence: &Expr,
+    alternative: Option<&Expr>,
+    behind: Behind,
+) -> fmt::Result {
+    f.write_str("if ")?;
+    expr(f, condition, Level::Or, Behind::End)?;
+    f.write_str(" then ")?;
+    let Some(alternative) = alternative else { return expr(f, consequence, Level::Coalesce, behind) };
+    expr(f, consequence, Level::Coalesce, Behind::Else)?;
+    f.write_str(" else ")?;
+    expr(f, alternative, Level::Coalesce, behind)
 }
 
 fn unary(f: &mut Formatter<'_>, op: UnaryOp, operand: &Expr, behind: Behind) -> fmt::Result {

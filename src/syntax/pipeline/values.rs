@@ -192,7 +192,8 @@ impl<'d> Reader<'d> {
         texts.into_iter().collect()
     }
 
-    /// The columns that groups are made by. The list's place is its value, or the key where that runs over several lines.
+    /// The columns that groups are made by. The list's place is its value, or the key where that runs over several
+    /// lines.
     pub(super) fn column_list(&mut self, given: &Given<'_>) -> Option<Spanned<Vec<Spanned<String>>>> {
         let columns = self.strings(given)?;
         let one_line = self.first_line(given.node.span) == given.node.span;

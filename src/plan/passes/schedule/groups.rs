@@ -1,7 +1,7 @@
 //! Which drivers run together, and which groups of them wait for others.
 //!
-//! Drivers, inputs and what they wait for are added as the plan is walked, from sources to sinks. What would let a group
-//! wait for itself, or tie it in two ways, is refused.
+//! Drivers, inputs and what they wait for are added as the plan is walked, from sources to sinks. What would let a
+//! group wait for itself, or tie it in two ways, is refused.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
