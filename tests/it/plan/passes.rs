@@ -4,7 +4,7 @@ use clinker::analysis::hir::Pipeline;
 use clinker::diagnostics::Diagnostics;
 use clinker::plan::logical::LogicalPlan;
 use clinker::plan::passes::{self, Watch};
-use clinker::plan::physical::{OperatorKind, PhysicalPlan};
+use clinker::plan::physical::{OperatorKind, PhysicalPlan, Stage};
 
 use super::pipelines;
 use crate::support;
@@ -192,4 +192,39 @@ fn wide_merges() {
     let plan = plan(&pipeline);
     let parks = plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Park(_))).count();
     assert_eq!((parks, plan.stages.len()), (254 + 255, 1 + 254 + 255), "all inputs but the first wait");
+}
+
+/// Each merge puts a source in front of, or behind, all that the merges above it bring: nothing has to be parked.
+#[test]
+fn a_long_chain_of_merges_needs_no_park() {
+    const MERGES: usize = 100;
+    let source = |number: usize| {
+        format!(
+            "  - {{ type: source, name: s{number}, config: {{ type: csv, path: s{number}.csv, \
+             schema: [{{ name: id, type: int }}] }} }}\n"
+        )
+    };
+    let stages = |mode: &str, in_front: bool| {
+        let mut text = format!("pipeline: {{ name: p }}\nnodes:\n{}", source(0));
+        for number in 1..=MERGES {
+            let above = if number == 1 { "s0".to_owned() } else { format!("m{}", number - 1) };
+            let inputs = if in_front { format!("s{number}, {above}") } else { format!("{above}, s{number}") };
+            text += &source(number);
+            text +=
+                &format!("  - {{ type: merge, name: m{number}, inputs: [{inputs}], config: {{ mode: {mode} }} }}\n");
+        }
+        text += &format!("  - {{ type: sink, name: out, input: m{MERGES}, config: {{ type: csv, path: out.csv }} }}\n");
+        let plan = plan(&pipelines::check("p.yaml", &text).0);
+        assert!(!plan.operators().any(|(_, operator)| matches!(operator.kind, OperatorKind::Park(_))), "{mode}");
+        let heads = |stage: &Stage| stage.heads().map(|head| plan.operator(head).name.clone()).collect::<Vec<_>>();
+        plan.stages.iter().map(heads).collect::<Vec<_>>()
+    };
+    let sources = |numbers: &mut dyn Iterator<Item = usize>| -> Vec<Vec<String>> {
+        numbers.map(|number| vec![format!("s{number}")]).collect()
+    };
+    assert_eq!(stages("concat", false), sources(&mut (0..=MERGES)));
+    assert_eq!(stages("concat", true), sources(&mut (0..=MERGES).rev()));
+    let together = stages("interleave", false);
+    assert_eq!(together.len(), 1);
+    assert_eq!(together[0].len(), 2 * MERGES + 1);
 }
