@@ -17,7 +17,7 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
     if let Some(plan) = plan {
         let (base_dir, pipeline_file) = (compile::base_dir(&args.pipeline), Some(args.pipeline.pipeline.clone()));
         let options = Options { base_dir, pipeline_file, ..Options::default() };
-        exec::preflight(&plan, &options, Mode::Check).into_iter().for_each(|found| diagnostics.push(found));
+        diagnostics.push_of_files(exec::preflight(&plan, &options, Mode::Check));
     }
     report(args.format, &sources, &diagnostics)
 }

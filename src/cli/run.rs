@@ -29,7 +29,7 @@ pub(super) fn run(args: &RunArgs) -> u8 {
     let planned = plan.as_ref().zip(options.as_ref());
     if let (Some((plan, options)), None | Some(Explain::Run)) = (planned, args.explain) {
         let mode = if args.dry_run { Mode::Check } else { Mode::Run };
-        exec::preflight(plan, options, mode).into_iter().for_each(|found| diagnostics.push(found));
+        diagnostics.push_of_files(exec::preflight(plan, options, mode));
     }
     compile::show(&sources, &diagnostics.sorted(), args.log_level >= LogLevel::Warn);
     match planned {

@@ -179,6 +179,16 @@ impl Diagnostics {
         }
     }
 
+    /// Adds findings about files. Several files may give the same remark on the place that names them, so only an exact
+    /// repetition of an earlier one is dropped.
+    pub fn push_of_files(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
+        for diagnostic in found {
+            if !self.items.contains(&diagnostic) {
+                self.items.push(diagnostic);
+            }
+        }
+    }
+
     /// Whether an error points at exactly this place: what stands there is wrong in a way that is told already, and
     /// what else may be wrong with it is only a guess.
     pub fn reports(&self, span: Span) -> bool {
