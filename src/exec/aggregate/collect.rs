@@ -36,7 +36,7 @@ const MOST_ENCODED: u64 = 18;
 /// Bytes of the length in front of the values of a state.
 const LENGTH: usize = size_of::<u64>();
 /// What the bytes of values are counted in.
-const UNIT: usize = 16;
+const UNIT: usize = 4;
 
 impl Default for Chain {
     fn default() -> Self {
@@ -67,10 +67,12 @@ impl Lists {
     /// How large a list of so many values is, of so many bytes encoded.
     fn list(&self, values: u64, bytes: u64) -> Extent {
         const ENCODED: usize = size_of::<&[u8]>();
+        // A number with its scale, or where a text is; and whether it is null.
+        const CELL: usize = size_of::<u128>() + 2;
         let each = match self.element {
-            Kind::String | Kind::Map | Kind::Any => ENCODED + size_of::<u128>(),
             // Decoded one by one, and then in the column.
-            _ => ENCODED + size_of::<Value>() + size_of::<u128>(),
+            Kind::Array(_) => ENCODED + size_of::<Value>() + CELL,
+            _ => ENCODED + CELL,
         };
         // Between two values stand a comma and quotes.
         const BETWEEN: u64 = 8;

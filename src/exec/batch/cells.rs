@@ -1,5 +1,6 @@
 //! Columns from values and values from columns.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryViewArray};
@@ -46,34 +47,13 @@ impl Column {
 
     /// A column of `kind` with one row for each value, each of which must be null or of that kind.
     pub fn from_values(kind: &Kind, values: &[Value]) -> Column {
-        let validity = validity_of(values);
         match kind {
-            Kind::Null => Column::Null(values.len()),
-            Kind::Bool => {
-                let bits = BooleanBuffer::collect_bool(values.len(), |row| matches!(values[row], Value::Bool(true)));
-                Column::bools(bits, validity)
-            }
-            Kind::Int => Column::ints(cells(values, |v| if let Value::Int(i) = v { Some(*i) } else { None }), validity),
-            Kind::Float => {
-                Column::floats(cells(values, |v| if let Value::Float(f) = v { Some(*f) } else { None }), validity)
-            }
-            Kind::Decimal { .. } => {
-                let (mantissas, scales) = values.iter().map(|v| v.as_decimal().unwrap_or_default()).unzip();
-                Column::scaled_decimals(mantissas, scales, validity)
-            }
             Kind::String => {
                 Column::strings(values.iter().map(|v| if let Value::String(s) = v { Some(s) } else { None }))
             }
-            Kind::Date => {
-                Column::dates(cells(values, |v| if let Value::Date(d) = v { Some(*d) } else { None }), validity)
-            }
-            Kind::DateTime => Column::date_times(
-                cells(values, |v| if let Value::DateTime(t) = v { Some(*t) } else { None }),
-                validity,
-            ),
-            Kind::Array(element) => Column::List(lists(element, values, validity)),
+            Kind::Array(element) => Column::List(lists(element, values)),
             Kind::Map | Kind::Any => Column::any(values),
-            Kind::Error => unreachable!("a pipeline with errors is not run"),
+            kind => Column::of_width(kind, values.len(), |row| Cow::Borrowed(&values[row])),
         }
     }
 
@@ -81,8 +61,42 @@ impl Column {
     pub fn from_encoded(kind: &Kind, values: &[&[u8]]) -> Column {
         match kind {
             Kind::String => Column::strings(values.iter().map(|value| text_of(value))),
+            Kind::Array(_) => Column::from_values(kind, &values.iter().map(|value| decode(value)).collect::<Vec<_>>()),
             Kind::Map | Kind::Any => Column::encoded(values.iter().map(|value| (!is_null(value)).then_some(*value))),
-            kind => Column::from_values(kind, &values.iter().map(|value| decode(value)).collect::<Vec<_>>()),
+            kind => Column::of_width(kind, values.len(), |row| Cow::Owned(decode(values[row]))),
+        }
+    }
+
+    /// A column of a kind whose values take as many bytes each, given that of each row. The values are looked at one at a
+    /// time, so that they are not all there beside the column.
+    fn of_width<'v>(kind: &Kind, rows: usize, value: impl Fn(usize) -> Cow<'v, Value>) -> Column {
+        let validity = validity(rows, |row| value(row).is_null());
+        match kind {
+            Kind::Null => Column::Null(rows),
+            Kind::Bool => {
+                let bits = BooleanBuffer::collect_bool(rows, |row| matches!(*value(row), Value::Bool(true)));
+                Column::bools(bits, validity)
+            }
+            Kind::Int => {
+                Column::ints(cells(rows, value, |v| if let Value::Int(i) = v { Some(*i) } else { None }), validity)
+            }
+            Kind::Float => {
+                Column::floats(cells(rows, value, |v| if let Value::Float(f) = v { Some(*f) } else { None }), validity)
+            }
+            Kind::Decimal { .. } => {
+                let mantissas = cells(rows, &value, |v| v.as_decimal().map(|(mantissa, _)| mantissa));
+                let scales = cells(rows, &value, |v| v.as_decimal().map(|(_, scale)| scale));
+                Column::scaled_decimals(mantissas, scales, validity)
+            }
+            Kind::Date => {
+                Column::dates(cells(rows, value, |v| if let Value::Date(d) = v { Some(*d) } else { None }), validity)
+            }
+            Kind::DateTime => Column::date_times(
+                cells(rows, value, |v| if let Value::DateTime(t) = v { Some(*t) } else { None }),
+                validity,
+            ),
+            Kind::String | Kind::Array(_) | Kind::Map | Kind::Any => unreachable!("their values differ in length"),
+            Kind::Error => unreachable!("a pipeline with errors is not run"),
         }
     }
 
@@ -105,16 +119,21 @@ impl ListColumn {
     }
 }
 
-fn validity_of(values: &[Value]) -> Option<NullBuffer> {
-    let validity = NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| !values[row].is_null()));
+fn validity(rows: usize, is_null: impl Fn(usize) -> bool) -> Option<NullBuffer> {
+    let validity = NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| !is_null(row)));
     (validity.null_count() > 0).then_some(validity)
 }
 
-fn cells<T: Default>(values: &[Value], read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
-    values.iter().map(|value| read(value).unwrap_or_default()).collect()
+fn cells<'v, T: Default>(
+    rows: usize,
+    value: impl Fn(usize) -> Cow<'v, Value>,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Vec<T> {
+    (0..rows).map(|row| read(&value(row)).unwrap_or_default()).collect()
 }
 
-fn lists(element: &Kind, values: &[Value], validity: Option<NullBuffer>) -> ListColumn {
+fn lists(element: &Kind, values: &[Value]) -> ListColumn {
+    let validity = validity(values.len(), |row| values[row].is_null());
     let mut offsets = vec![0];
     let mut elements = Vec::new();
     for value in values {

@@ -23,7 +23,7 @@ pub fn states(aggregates: &[Aggregate], count: Guess, read: &Amount) -> Guess {
             },
             AggregateFunction::WeightedAvg if *kind == Kind::Int || *kind == Kind::Float => Guess::new(64, 80),
             AggregateFunction::WeightedAvg => Guess::new(160, 240),
-            AggregateFunction::Collect => Guess::exactly(12),
+            AggregateFunction::Collect => Guess::exactly(16),
         }
     };
     let width: Guess = aggregates.iter().map(state).sum();
@@ -74,11 +74,11 @@ pub fn lists(aggregates: &[Aggregate], read: &Amount) -> Guess {
 /// What is reserved while the row of the largest group is made of its lists, or a cull's rules read them: they may have
 /// all rows there are, and `is_one_group` tells that they do.
 pub fn finishing(aggregates: &[Aggregate], is_one_group: bool, read: &Amount) -> Guess {
-    // A value's place in the list, and the value as it is found there.
-    let each = |ty: &Type| if fixed(&ty.kind).is_none() { 32 } else { 80 };
-    // Its bytes are counted in pieces of 16; twice as much may be written of it as a text, with quotes and a comma.
+    // A value as it is found, and its place in the list.
+    let each = |ty: &Type| if matches!(ty.kind, Kind::Array(_)) { 82 } else { 34 };
+    // Twice as much may be written of it as a text, with quotes and a comma.
     let list = |ty: &Type| {
-        let bytes = kept(read.rows, ty, read) + read.rows.times(Guess::new(8, 16));
+        let bytes = kept(read.rows, ty, read) + read.rows.times(Guess::new(3, 6));
         read.rows * each(ty) + bytes + Guess::new(0, 2 * (bytes + read.rows * 8).most)
     };
     let all: Guess = collected(aggregates).map(list).sum();

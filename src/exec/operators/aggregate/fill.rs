@@ -15,6 +15,7 @@ use super::super::group_name::group_name;
 use super::super::grouped::Pieces;
 use super::super::read_back::ReadBack;
 use super::collect::{Part, Piece};
+use super::finish::copies;
 use super::held::{Held, NoRoom};
 use super::layout::GroupLayout;
 use super::parts::{Loading, Parts};
@@ -73,7 +74,7 @@ impl<'p> Buffer<'p> for Groups<'p> {
             return self.load();
         }
         self.held.complete();
-        match self.held.bytes() <= most_resident && self.held.leaves_room() {
+        match self.held.bytes() <= most_resident && self.held.leaves_room(&copies(&self.spec.aggregation)) {
             true => {
                 self.held.stay();
                 Ok(Full::Groups(Box::new(self.held)))

@@ -59,6 +59,20 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// What making a row of a group takes, given how large the result of each aggregate is, and how many copies of it there
+    /// are as texts.
+    pub(super) fn of(extents: impl Iterator<Item = Extent>, copies: &[u64]) -> Self {
+        let (mut cost, mut most) = (Self::default(), 0);
+        for (aggregate, (extent, copies)) in extents.zip(copies).enumerate() {
+            cost.column += extent.column;
+            cost.text += copies * extent.text;
+            if extent.column > most {
+                (most, cost.aggregate) = (extent.column, Some(aggregate));
+            }
+        }
+        cost
+    }
+
     /// All of it.
     pub fn all(self) -> u64 {
         self.column + self.text + self.record
@@ -91,8 +105,8 @@ impl<'p> Finish<'p> {
             aggregation,
             layout: GroupLayout::new(aggregation, names_rows, Arc::clone(&constants)),
             results: eval::Transform::new(&aggregation.results, &spec.stored, constants),
-            fields: columns.clone().map(read_by).collect(),
-            copies: columns.map(|column| copies(&aggregation.results, column)).collect(),
+            fields: columns.map(read_by).collect(),
+            copies: copies(aggregation),
             empty: accumulators(aggregation),
             maker,
             keeps_identity: spec.rest.as_ref().is_some_and(|rest| rest.identity),
@@ -189,15 +203,7 @@ impl<'p> Finish<'p> {
 
     /// The same, given how large the result of each aggregate is.
     pub fn cost_of(&self, extents: impl Iterator<Item = Extent>) -> Cost {
-        let (mut cost, mut most) = (Cost::default(), 0);
-        for (aggregate, (extent, copies)) in extents.zip(&self.copies).enumerate() {
-            cost.column += extent.column;
-            cost.text += copies * extent.text;
-            if extent.column > most {
-                (most, cost.aggregate) = (extent.column, Some(aggregate));
-            }
-        }
-        cost
+        Cost::of(extents, &self.copies)
     }
 
     /// The key of a group.
@@ -231,9 +237,15 @@ impl<'p> Finish<'p> {
     }
 }
 
+/// For each aggregate, how many texts are made of what it came to.
+pub(super) fn copies(aggregation: &Aggregation) -> Vec<u64> {
+    let columns = aggregation.key..aggregation.key + aggregation.aggregates.len();
+    columns.map(|column| copies_of(&aggregation.results, column)).collect()
+}
+
 /// How many texts are made of what an aggregate came to, which is a column of groups: one that is written for each emit of
 /// it, and one that is computed where the emit is something else. A number or a date takes next to nothing.
-fn copies(results: &Transform, column: usize) -> u64 {
+fn copies_of(results: &Transform, column: usize) -> u64 {
     let of_emit = |statement: &Statement| match statement {
         Statement::Emit { value, .. } if reads(value, results, column) => match (&value.kind, &value.ty.kind) {
             (ExprKind::Column(_), _) => 1,

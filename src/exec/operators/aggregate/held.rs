@@ -11,6 +11,7 @@ use crate::exec::memory::{Arbitrator, Charge, Exceeded, Segments};
 use crate::exec::varint;
 
 use super::collect::Piece;
+use super::finish::Cost;
 use super::layout::{FirstRow, GroupLayout, Record, accumulators, put_state};
 use super::record_room::{RecordRoom, list_bytes};
 
@@ -145,15 +146,16 @@ impl<'p> Held<'p> {
     }
 
     /// Whether there is room to make a row of each group, one at a time, where they are; or else no more of it if they were
-    /// read from disk, where a group is held twice while its row is made.
-    pub(super) fn leaves_room(&self) -> bool {
+    /// read from disk, where the record of a group is there twice while its row is made. `copies` says how many texts are made of what each
+    /// aggregate comes to.
+    pub(super) fn leaves_room(&self, copies: &[u64]) -> bool {
         if !self.may_be_large() {
             return true;
         }
-        let size = |group| self.extents(group).map(|Extent { column, text }| column + text).sum::<u64>();
-        let largest = (0..self.len() as u32).map(size).max().unwrap_or(0);
+        let costs = (0..self.len() as u32).map(|group| Cost::of(self.extents(group), copies).all());
         let for_record = self.record_room.reserved();
-        self.charge.has_room(largest.saturating_sub(for_record)) || self.bytes() - for_record <= 2 * largest
+        self.charge.has_room(costs.max().unwrap_or(0).saturating_sub(for_record))
+            || self.bytes() - for_record <= 2 * self.record_room.largest()
     }
 
     /// Notes that the groups stay in memory until rows are made of them.

@@ -25,6 +25,11 @@ impl RecordRoom {
         Self { largest: 0, reserved: 0, free: most_of_a_row(limit) }
     }
 
+    /// The most that a record takes, in bytes.
+    pub fn largest(&self) -> u64 {
+        self.largest
+    }
+
     /// What is reserved, in bytes.
     pub fn reserved(&self) -> u64 {
         self.reserved
