@@ -48,7 +48,7 @@ fn refuse(line: &str) -> u8 {
 fn go(args: &RunArgs, sources: &SourceMap, diagnostics: &Diagnostics, plan: &PhysicalPlan, options: &Options) -> u8 {
     if args.dry_run {
         output::error_line(&check::closing_line(diagnostics));
-        return if args.quiet || output::document(&outputs(plan)) { OK } else { IO };
+        return if args.quiet || output::document(&outputs(plan, options)) { OK } else { IO };
     }
     match args.explain {
         Some(Explain::Plan(format)) => explain_plan(sources, plan, options, format),
@@ -143,16 +143,14 @@ fn failed(sources: &SourceMap, failure: &Failure, stop: &Stop) -> u8 {
     }
 }
 
-/// The files that a run would write, one a line.
-fn outputs(plan: &PhysicalPlan) -> String {
+/// The files that a run would write, one a line: for a plan that nothing speaks against.
+fn outputs(plan: &PhysicalPlan, options: &Options) -> String {
+    let sinks = plan.operators().filter(|(_, operator)| matches!(operator.kind, OperatorKind::Sink(_)));
+    let writers = sinks.map(|(_, operator)| format!("sink {}", operator.name));
+    let writers = writers.chain(plan.dead_letters.files.iter().map(|_| "dead letters".to_owned()));
     let mut text = String::from("A run would write:\n");
-    for (_, operator) in plan.operators() {
-        if let OperatorKind::Sink(sink) = &operator.kind {
-            let _ = writeln!(text, "  {}  (sink {})", sink.sink.path.0, operator.name);
-        }
-    }
-    for file in &plan.dead_letters.files {
-        let _ = writeln!(text, "  {}  (dead letters)", file.path.0);
+    for (path, writer) in exec::output_paths(plan, options).iter().zip(writers) {
+        let _ = writeln!(text, "  {path}  ({writer})");
     }
     text
 }

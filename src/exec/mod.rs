@@ -243,6 +243,13 @@ pub fn preflight(plan: &PhysicalPlan, options: &Options, mode: Mode) -> Vec<Diag
     run::Surroundings::look(plan, options, mode).findings
 }
 
+/// Where the outputs of a plan go, the sinks in plan order and then the dead-letter files: the paths as configured, with
+/// the first free suffix where an output takes one. Those that [`preflight`] refuses are left out.
+pub fn output_paths(plan: &PhysicalPlan, options: &Options) -> Vec<String> {
+    let (destinations, _) = publish::destinations(plan, options, &[]);
+    destinations.into_iter().map(|destination| destination.display).collect()
+}
+
 /// Bytes of all input files of each source, by the source's name. A source of which a file is not there, or has no
 /// length, is left out.
 pub fn input_bytes(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, u64> {

@@ -217,6 +217,25 @@ fn standard_output_fails() {
     assert!(!folder.path().join("o.csv").exists(), "nothing was run");
 }
 
+/// What is listed is what a run then writes, also where names are taken.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_dry_run_lists_the_files_that_a_run_would_write() {
+    let (folder, _) = sorting(3);
+    let pipeline = folder.path().join("p.yaml");
+    let text = std::fs::read_to_string(&pipeline).expect("it is there");
+    let text = text.replace("sort_order: [n]", "if_exists: unique_suffix")
+        + "error_handling: { strategy: continue, dlq: { path: bad.csv } }\n";
+    std::fs::write(&pipeline, text).expect("it is written");
+    let listed = |path: &str| format!("A run would write:\n  {path}  (sink o)\n  bad.csv  (dead letters)\n");
+    for path in ["o.csv", "o-1.csv", "o-2.csv"] {
+        assert_eq!(shell(folder.path(), "clinker run p.yaml --dry-run").stdout, listed(path));
+        assert!(!folder.path().join(path).exists(), "nothing was run");
+        assert_eq!(shell(folder.path(), "clinker run p.yaml --quiet").code, Some(0));
+        assert!(folder.path().join(path).exists(), "{path}");
+    }
+}
+
 /// The outputs are there, so the exit code is that of the run.
 #[test]
 #[cfg(target_os = "linux")]
