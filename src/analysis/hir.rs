@@ -492,8 +492,8 @@ pub struct Sink {
     /// The correlation keys that it writes behind all others (`include_correlation_keys`), each called
     /// `$ck.<field>`.
     pub key_columns: Vec<SinkColumn>,
-    /// Names that are left out.
-    pub exclude: Vec<String>,
+    /// Names that are left out, each where the pipeline lists it.
+    pub exclude: Vec<Spanned<String>>,
     /// Whether the header line is written.
     pub include_header: bool,
     /// What happens when the file is already there.

@@ -42,7 +42,7 @@ impl Binder<'_> {
             columns: written,
             append_carried,
             key_columns,
-            exclude: sink.exclude.iter().map(|name| name.value.clone()).collect(),
+            exclude: sink.exclude.clone(),
             include_header: sink.include_header,
             if_exists: sink.if_exists.value,
             delimiter: sink.delimiter,
@@ -178,8 +178,9 @@ impl Columns<'_, '_> {
             None if self.input.schema.hidden().any(|(_, column)| column.stamp().is_some() && column.name == name) => {
                 return self.reads_stamp(&entry.column);
             }
+            None if column_as_name(name).is_some() => return self.no_as(&entry.column),
             None if !self.input.schema.carries => return self.cannot_exist(entry),
-            None if !self.sink.include_unmapped => return self.carried_left_out(&entry.column),
+            None if !self.sink.include_unmapped => return self.carried_left_out(entry),
             None => SinkColumnSource::Carried(name.to_owned()),
         };
         let column = SinkColumn { name: entry.output.value.clone(), source, scale: None, span: entry.output.span };
@@ -212,21 +213,31 @@ impl Columns<'_, '_> {
         if let Some(help) = self.input.ended(&column.value) {
             return self.diagnostics.push(diagnostic.help(help));
         }
-        let turned = entry.output.value != column.value && names.contains(&entry.output.value.as_str());
-        self.diagnostics.push(match turned {
-            true => diagnostic
-                .help(format!("the name in the file comes first: `{{ {}: {} }}`", column.value, entry.output.value)),
-            false => did_you_mean(diagnostic, &column.value, column.span, names),
+        self.diagnostics.push(match turned(entry, &names) {
+            Some(help) => diagnostic.help(help),
+            None => did_you_mean(diagnostic, &column.value, column.span, names),
         });
     }
 
-    fn carried_left_out(&mut self, column: &Spanned<String>) {
+    /// Reports (E365) an entry such as `id as ID`.
+    fn no_as(&mut self, entry: &Spanned<String>) {
+        let message = format!("`mapping` reads `{}`, which is no column", entry.value);
+        let diagnostic = Diagnostic::error(Code::E365, message).label(entry.span, "taken for the name of one column");
+        let help = column_as_name(&entry.value).map(|(column, output)| name_first(output, column));
+        self.diagnostics.push(diagnostic.help_opt(help));
+    }
+
+    fn carried_left_out(&mut self, entry: &Mapping) {
+        let column = &entry.column;
         let names = self.names();
         let message =
             format!("`mapping` reads the undeclared field `{}`, which `include_unmapped: false` drops", column.value);
         let diagnostic = Diagnostic::error(Code::E365, message)
             .label(column.span, "not a declared column")
             .note(there_are("column", &names));
+        if let Some(help) = turned(entry, &names) {
+            return self.diagnostics.push(diagnostic.help(help));
+        }
         let diagnostic = did_you_mean(diagnostic, &column.value, column.span, names);
         let help = "declare it in the source's schema, or set `include_unmapped: true`";
         let diagnostic = if diagnostic.help.is_none() { diagnostic.help(help) } else { diagnostic };
@@ -258,11 +269,19 @@ impl Columns<'_, '_> {
     }
 
     fn clash(&mut self, mapped: usize, name: &str) {
+        let mapped = &self.written[mapped];
         let message = format!("`mapping` writes `{name}`, and the input's own `{name}` is written too");
         let diagnostic = Diagnostic::error(Code::E364, message)
-            .label(self.written[mapped].span, "takes the name of a column that is written as well")
-            .help(format!("choose another name, or leave the other one out: `exclude: [{name}]`"));
-        self.diagnostics.push(diagnostic);
+            .label(mapped.span, "takes the name of a column that is written as well");
+        self.diagnostics.push(diagnostic.help(match &mapped.source {
+            // Names that no schema declares are most likely meant for the file.
+            SinkColumnSource::Carried(other) => {
+                format!("no schema declares `{other}`; {}", name_first(other, name))
+            }
+            SinkColumnSource::Column(_) => {
+                format!("choose another name, or leave the other one out: `exclude: [{name}]`")
+            }
+        }));
     }
 
     /// The scales that decimals are rounded to.
@@ -300,6 +319,25 @@ impl Columns<'_, '_> {
             .label(name.span, "not written")
             .note(format!("it writes {}", list(&names)));
         self.diagnostics.push(did_you_mean(diagnostic, &name.value, name.span, names));
+    }
+}
+
+/// What to say about an entry of `mapping` that names the column first and then the file's name, if it does.
+fn turned(entry: &Mapping, names: &[&str]) -> Option<String> {
+    let (output, column) = (entry.output.value.as_str(), entry.column.value.as_str());
+    (output != column && names.contains(&output)).then(|| name_first(column, output))
+}
+
+fn name_first(output: &str, column: &str) -> String {
+    format!("the name in the file comes first: `{{ {output}: {column} }}`")
+}
+
+/// The two names of an entry such as `id as ID`.
+fn column_as_name(entry: &str) -> Option<(&str, &str)> {
+    let words: Vec<&str> = entry.split_whitespace().collect();
+    match words.as_slice() {
+        [column, word, output] if word.eq_ignore_ascii_case("as") => Some((column, output)),
+        _ => None,
     }
 }
 

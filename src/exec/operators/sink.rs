@@ -1,6 +1,7 @@
 //! The columns of a sink's file, complete once the headers of all files are known.
 
 use crate::analysis::hir::{SinkColumn, SinkColumnSource};
+use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::sources::{CarriedNames, OpenSource};
@@ -13,7 +14,8 @@ pub(crate) struct SinkColumns {
     pub encoded: Vec<EncodeColumn>,
     /// The header line; empty where the sink writes none.
     pub header: Vec<u8>,
-    /// Mapped columns that no file has (W365), and carried columns that a mapped name displaces (W366).
+    /// Excluded and mapped columns that no file has (W364, W365), and carried columns that a mapped name displaces
+    /// (W366).
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -30,6 +32,7 @@ impl SinkColumns {
         let mut columns = Self { encoded: Vec::new(), header: Vec::new(), warnings: Vec::new() };
         columns.encoded.extend(spec.sink.columns.iter().map(|column| encoded(column, names)));
         columns.warn_of_missing(spec, &carried, names);
+        columns.warn_of_not_excluded(spec, &carried, names);
         if spec.sink.append_carried {
             columns.append(spec, &carried, names);
         }
@@ -47,7 +50,7 @@ impl SinkColumns {
         for &id in carried {
             let name = names.name(id);
             let mapped = self.encoded.iter().any(|column| column.source == EncodeSource::Carried(id));
-            if mapped || spec.sink.exclude.iter().any(|excluded| excluded == name) {
+            if mapped || spec.sink.exclude.iter().any(|excluded| excluded.value == name) {
                 continue;
             }
             match spec.sink.columns.iter().chain(&spec.sink.key_columns).find(|column| column.name == name) {
@@ -76,15 +79,29 @@ impl SinkColumns {
             }
             let message =
                 format!("sink `{}`: no input has a column `{name}`, so `{}` is empty", spec.sink.label, column.name);
-            let known = carried.iter().map(|id| names.name(*id));
-            let close = crate::diagnostics::suggest::closest(name, known);
-            self.warnings.push(
-                Diagnostic::warning(Code::W365, message)
-                    .label(column.span, "on no record")
-                    .help_opt(close.map(|close| format!("did you mean `{close}`?"))),
-            );
+            let diagnostic = Diagnostic::warning(Code::W365, message).label(column.span, "on no record");
+            self.warnings.push(diagnostic.help_opt(close_to(name, spec, carried, names)));
         }
     }
+
+    fn warn_of_not_excluded(&mut self, spec: &SinkOperator, carried: &[u32], names: &mut CarriedNames) {
+        for excluded in &spec.sink.exclude {
+            let name = excluded.value.as_str();
+            if spec.schema.position(name).is_some() || carried.contains(&names.id(name)) {
+                continue;
+            }
+            let message = format!("sink `{}`: no input has a column `{name}` to exclude", spec.sink.label);
+            let diagnostic = Diagnostic::warning(Code::W364, message).label(excluded.span, "on no record");
+            self.warnings.push(diagnostic.help_opt(close_to(name, spec, carried, names)));
+        }
+    }
+}
+
+/// What to say about a name that no column has: the declared or carried one that is close to it.
+fn close_to(name: &str, spec: &SinkOperator, carried: &[u32], names: &CarriedNames) -> Option<String> {
+    let declared = spec.schema.visible().iter().map(|column| column.name.as_str());
+    let known = declared.chain(carried.iter().map(|id| names.name(*id)));
+    closest(name, known).map(|close| format!("did you mean `{close}`?"))
 }
 
 /// A sink that excludes all columns, those that no schema declares too.

@@ -153,7 +153,7 @@ fn a_folder_that_can_not_be_written_to_fails_the_run() {
 #[test]
 fn warnings_about_carried_columns_come_with_the_report() {
     let lab = Lab::new(&[("in/a.csv", "n,note,m\n1,x,y\n")]);
-    let sinks = sink("all", "path: out.csv, mapping: [ { note: n }, { other: nota } ]");
+    let sinks = sink("all", "path: out.csv, mapping: [ { note: n }, { other: nota } ], exclude: [nott, z]");
     let (plan, sources) = lab.compile(&pipeline(&sinks));
     let report = clinker::exec::run(&plan, &lab.options, &clinker::exec::Silent).expect("the run completes");
     assert_snapshot("exec/carried_warnings", &super::lab::render(&sources, &report.warnings));
