@@ -79,7 +79,7 @@ fn explain_plan(sources: &SourceMap, plan: &PhysicalPlan, options: &Options, for
 /// What the plan can't know of the world around it.
 fn facts(plan: &PhysicalPlan, options: &Options) -> Facts {
     let spill_root = Some(exec::spill_root(options).display().to_string());
-    Facts { input_bytes: exec::input_bytes(plan, options), spill_root }
+    Facts { inputs: exec::inputs(plan, options), spill_root }
 }
 
 fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &Options) -> u8 {
@@ -93,7 +93,7 @@ fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &O
     let warnings = args.log_level >= LogLevel::Warn;
     let progress = output::on_terminal() && args.log_level >= LogLevel::Info;
     let watcher = Watcher::new(sources, stop.clone(), progress, warnings);
-    // What a run writes may be an input of the next, so the sizes are asked for before it.
+    // What a run writes may be an input of the next, so inputs are looked at before it.
     let estimates = options.measure.then(|| explain::estimates(plan, &facts(plan, options)));
     let outcome = exec::run(plan, options, &watcher);
     watcher.finish();

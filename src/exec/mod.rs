@@ -31,6 +31,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::diagnostics::{Code, Diagnostic};
+use crate::plan::explain::Input;
 use crate::plan::physical::PhysicalPlan;
 
 /// What the command line decides about a run.
@@ -250,10 +251,10 @@ pub fn output_paths(plan: &PhysicalPlan, options: &Options) -> Vec<String> {
     destinations.into_iter().map(|destination| destination.display).collect()
 }
 
-/// Bytes of all input files of each source, by the source's name. A source of which a file is not there, or has no
-/// length, is left out.
-pub fn input_bytes(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, u64> {
-    sources::input_bytes(plan, &options.base_dir)
+/// How long the files of each source are, and what their first rows look like, by the source's name. A source of which
+/// a file is not there, or has no length, is left out.
+pub fn inputs(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, Input> {
+    sources::inputs(plan, &options.base_dir)
 }
 
 /// The folder for rows that do not fit the memory limit.

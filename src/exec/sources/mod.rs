@@ -8,6 +8,7 @@ mod lines;
 mod listing;
 mod matcher;
 mod open;
+mod sample;
 mod stamp;
 mod verify;
 
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostics::Span;
 use crate::exec::Mode;
+use crate::plan::explain::Input;
 use crate::plan::physical::{Operator, OperatorId, OperatorKind, PhysicalPlan, SourceOperator};
 
 /// A file that a source reads.
@@ -64,13 +66,14 @@ pub(crate) fn of_plan(plan: &PhysicalPlan) -> Vec<Source<'_>> {
         .collect()
 }
 
-/// Bytes of all files of each source, by its name; without those of which a file is not there or has no length.
-pub(crate) fn input_bytes(plan: &PhysicalPlan, base: &Path) -> BTreeMap<String, u64> {
+/// What is known of the files of each source, by its name; without those of which a file is not there or has no length.
+pub(crate) fn inputs(plan: &PhysicalPlan, base: &Path) -> BTreeMap<String, Input> {
     let mut found = BTreeMap::new();
     for mut source in of_plan(plan) {
         let missing = !resolve(&mut source, base, Mode::Run).is_empty();
         if !missing && source.files.iter().all(|file| file.bytes > 0) {
-            found.insert(source.operator.name.clone(), source.files.iter().map(|file| file.bytes).sum());
+            let bytes = source.files.iter().map(|file| file.bytes).sum();
+            found.insert(source.operator.name.clone(), Input { bytes, sample: sample::sample(&source) });
         }
     }
     found

@@ -197,6 +197,8 @@ fn arbitration(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId, rec
     let rows = plan.operator(id).rest().map(|rest| &plan.consumers[rest.consumer]);
     let own = predict::of_operator(plan, predicted, id);
     let peak = shown(own.peak, own.at_most);
+    let consumers = plan.consumers.iter().filter(|consumer| consumer.operator == Some(id));
+    let others = consumers.filter(|consumer| rows.is_some_and(|rows| rows.name != consumer.name));
     Arbitration {
         priority: rows.map(|consumer| consumer.priority),
         spills: rows.is_some_and(|consumer| consumer.spills),
@@ -204,6 +206,7 @@ fn arbitration(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId, rec
         predicted_held_bytes: shown(own.holds, own.at_most),
         predicted_peak_bytes: peak,
         at_most: own.at_most,
+        includes: others.map(|consumer| consumer.name.clone()).collect(),
         predicted_freed_bytes: peak,
         predicted_reclaim_bytes: reclaim,
     }

@@ -6,7 +6,7 @@ use super::amount::{Amount, usual_row};
 use super::build::matcher;
 use super::guess::Guess;
 use super::model::Statistic;
-use super::{Facts, layout};
+use super::{Facts, Input, Sample, layout};
 use crate::analysis::hir::Statement;
 use crate::plan::physical::{
     AggregateOperator, MergeOperator, Operator, OperatorId, OperatorKind, PhysicalPlan, ReshapeOperator,
@@ -86,8 +86,8 @@ impl Flow {
     }
 
     fn of_source(id: OperatorId, operator: &Operator, source: &SourceOperator, facts: &Facts) -> Self {
-        let bytes = facts.input_bytes.get(&operator.name);
-        let amount = bytes.map(|bytes| Amount::of_source(*bytes, &source.source));
+        let input = facts.inputs.get(&operator.name);
+        let amount = input.map(|input| Amount::of_source(input, &source.source));
         Self { amount, from: [(id, operator.label())].into(), ..Self::default() }
     }
 
@@ -113,7 +113,7 @@ impl Flow {
     fn grouped(self, aggregate: &AggregateOperator) -> Self {
         let is_total = aggregate.aggregation.key == 0;
         let amount = match &self.amount {
-            None if is_total => Some(Amount { rows: Guess::exactly(1), columns: Vec::new(), read: 0 }),
+            None if is_total => Some(Amount::one_row()),
             amount => amount.as_ref().map(|amount| amount.grouped(&aggregate.aggregation, &aggregate.output)),
         };
         Self { amount, at_most: !is_total, is_total, ..self }
@@ -141,22 +141,28 @@ pub fn statistics(plan: &PhysicalPlan, flows: &Flows, facts: &Facts) -> Vec<Stat
 }
 
 fn source_statistic(operator: &Operator, source: &SourceOperator, own: &Flow, facts: &Facts) -> Statistic {
-    let bytes = facts.input_bytes.get(&operator.name).copied();
-    let width = usual_row(&source.source);
+    let input = facts.inputs.get(&operator.name);
     let files = matcher(&source.source.matcher);
-    let origin = match bytes {
-        Some(bytes) => {
-            format!("{files}: {} at {width}B a row, a usual width for the declared types", layout::size(bytes))
-        }
+    let origin = match input {
+        Some(input) => format!("{files}: {} at {}", layout::size(input.bytes), width(input, source)),
         None => format!("{files}: size not known"),
     };
     Statistic {
         node: operator.label(),
-        input_bytes: bytes,
+        input_bytes: input.map(|input| input.bytes),
         estimated_rows: own.rows().map(|rows| rows.usual),
         most_rows: own.rows().map(|rows| rows.most),
         at_most: false,
         origin,
+    }
+}
+
+/// How long rows are taken to be, and why.
+fn width(input: &Input, source: &SourceOperator) -> String {
+    match &input.sample {
+        Some(Sample { rows: 1, bytes, .. }) => format!("{bytes}B a row, as the first one has"),
+        Some(Sample { rows, bytes, .. }) => format!("{}B a row, as the first {rows} rows have", bytes.div_ceil(*rows)),
+        None => format!("{}B a row, a usual width for the declared types", usual_row(&source.source)),
     }
 }
 

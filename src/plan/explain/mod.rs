@@ -43,10 +43,34 @@ pub enum Format {
 /// What the caller knows of the world around the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Bytes of all input files of a source, by the source's name. A source that is not there has an unknown size.
-    pub input_bytes: BTreeMap<String, u64>,
+    /// The files of a source, by the source's name. A source that is not there is not known.
+    pub inputs: BTreeMap<String, Input>,
     /// The folder for what does not fit the memory limit.
     pub spill_root: Option<String>,
+}
+
+/// What is known of the files of a source.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Input {
+    /// Bytes of all of them.
+    pub bytes: u64,
+    /// What their first rows look like; `None` if there are none, or they can't be read.
+    pub sample: Option<Sample>,
+}
+
+/// The first rows of a source's largest file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// How many rows were looked at: at least one.
+    pub rows: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Of these, the texts of each declared column.
+    pub columns: Vec<u64>,
+    /// Fields of a row, undeclared ones included.
+    pub fields: u64,
+    /// Bytes of the headers of all files.
+    pub headers: u64,
 }
 
 /// What a plan expects of one operator.

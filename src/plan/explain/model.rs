@@ -168,6 +168,9 @@ pub struct Arbitration {
     pub predicted_peak_bytes: Option<u64>,
     /// Whether these are the most that usual data come to: rows may be dropped or grouped above or here.
     pub at_most: bool,
+    /// Consumers of the operator beside its rows, which these figures include.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub includes: Vec<String>,
     /// What is free again when the stage is over that it drives.
     pub predicted_freed_bytes: Option<u64>,
     /// The most that one buffer there or further down could put on disk.

@@ -55,7 +55,7 @@ pub fn of_operator(plan: &PhysicalPlan, predicted: &[Predicted], id: OperatorId)
     let peak: Option<Guess> = sum(|predicted| predicted.peak);
     Predicted {
         holds: sum(|predicted| predicted.holds),
-        peak: peak.map(|peak| Guess::new(peak.usual.min(soft_limit(limit)), peak.most.min(limit))),
+        peak: peak.map(|peak| peak.capped(limit)),
         spills: sum(|predicted| predicted.spills),
         at_most: own().any(|(_, predicted)| predicted.at_most),
     }
@@ -156,7 +156,7 @@ impl<'p> Walk<'p> {
             }
             full.iter().chain(&others).for_each(|consumer| self.resident[*consumer] = self.figures[*consumer][1]);
             self.make_room(soft, &drivers);
-            self.note_peaks(soft, full.iter().chain(&others));
+            self.note_peaks(full.iter().chain(&others));
             full.iter().for_each(|consumer| self.settle(*consumer));
             drivers.iter().for_each(|driver| self.resident[*driver] = 0);
         }
@@ -175,13 +175,15 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Of what has just been filled: what had to go took what memory there was before that.
-    fn note_peaks<'c>(&mut self, soft: u64, filled: impl Iterator<Item = &'c usize>) {
-        let left = self.resident.iter().fold(soft, |left, own| left.saturating_sub(*own)).max(soft / 4);
+    /// Of what has just been filled: what had to go took what memory there was before that. Whoever asks for a large
+    /// piece passes four fifths of the limit, and comes close to all of it.
+    fn note_peaks<'c>(&mut self, filled: impl Iterator<Item = &'c usize>) {
+        let limit = self.plan.settings.memory_limit;
+        let left = self.resident.iter().fold(limit, |left, own| left.saturating_sub(*own)).max(limit / 5);
         for consumer in filled {
             let peak = self.figures[*consumer][1];
             let is_gone = self.resident[*consumer] == 0;
-            self.went.peaks[*consumer] = if is_gone { peak.min(left) } else { peak.min(soft) };
+            self.went.peaks[*consumer] = if is_gone { peak.min(left) } else { peak.min(limit) };
         }
     }
 

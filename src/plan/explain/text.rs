@@ -114,8 +114,8 @@ fn at_rest(at_rest: &AtRest) -> String {
         Some(sink) => format!("as {sink} writes them"),
         None => "as columns".to_string(),
     };
-    let identity = if at_rest.keeps_row_identity { "with" } else { "without" };
-    format!("  rows at rest: {form}, {identity} row identity")
+    let identity = if at_rest.keeps_row_identity { ", with row identity" } else { "; row identity is not kept" };
+    format!("  rows at rest: {form}{identity}")
 }
 
 fn buffer_edge_row(edge: &BufferEdge) -> Vec<String> {
@@ -135,12 +135,16 @@ fn row_identity(identity: &RowIdentity) -> Option<String> {
 /// How a buffer gives way. What is held by others is the same for all: next to nothing.
 fn arbitration(arbitration: &Arbitration) -> Option<String> {
     let yes = |flag| if flag { "yes" } else { "no" };
+    let holds = bounded(arbitration.predicted_held_bytes, arbitration.at_most);
+    let included = match arbitration.includes.join(" and ") {
+        none if none.is_empty() => none,
+        others => format!(", {others} included"),
+    };
     Some(format!(
-        "  arbitration: priority {} | pause {} | spill {} | holds {} | peak {} | frees {} | reclaim {}",
+        "  arbitration: priority {} | pause {} | spill {} | holds {holds}{included} | peak {} | frees {} | reclaim {}",
         arbitration.priority?,
         yes(arbitration.can_pause),
         yes(arbitration.spills),
-        bounded(arbitration.predicted_held_bytes, arbitration.at_most),
         bounded(arbitration.predicted_peak_bytes, arbitration.at_most),
         known(arbitration.predicted_freed_bytes),
         known(arbitration.predicted_reclaim_bytes),

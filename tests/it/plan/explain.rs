@@ -1,16 +1,22 @@
 //! What `--explain` prints.
 
 use clinker::diagnostics::SourceMap;
-use clinker::plan::explain::{Facts, Format, estimates, render};
+use clinker::plan::explain::{Facts, Format, Input, estimates, render};
 use clinker::plan::physical::PhysicalPlan;
 
 use super::passes::plan;
 use super::pipelines;
 use crate::support;
 
+/// An input of which only the size is known.
+fn sized(bytes: u64) -> Input {
+    Input { bytes, sample: None }
+}
+
 fn facts() -> Facts {
-    let input_bytes = ["orders", "trips", "calls", "texts", "lines", "late"].map(|name| (name.to_string(), 3_200_000));
-    Facts { input_bytes: input_bytes.into(), spill_root: Some("/var/spill".to_string()) }
+    let inputs =
+        ["orders", "trips", "calls", "texts", "lines", "late"].map(|name| (name.to_string(), sized(3_200_000)));
+    Facts { inputs: inputs.into(), spill_root: Some("/var/spill".to_string()) }
 }
 
 #[test]
@@ -67,7 +73,7 @@ fn what_ends_an_order_is_said() {
 #[test]
 fn spill_volumes() {
     let mut shown = String::new();
-    let half_known = Facts { input_bytes: [("texts".to_string(), 3_200_000)].into(), ..facts() };
+    let half_known = Facts { inputs: [("texts".to_string(), sized(3_200_000))].into(), ..facts() };
     let cases = [
         (pipelines::summaries(), [64 << 20, 20 << 20, 8 << 20, 64 << 10].as_slice(), facts()),
         (pipelines::firsts(), [64 << 20, 32 << 20].as_slice(), facts()),
@@ -103,7 +109,7 @@ fn of_bytes(nodes: &str, bytes: u64) -> (PhysicalPlan, SourceMap, Facts) {
     let source = "pipeline: { name: p }\nnodes:\n  - { type: source, name: s, config: { type: csv, path: s.csv, schema: \
                   [{ name: n, type: int }] } }\n";
     let (pipeline, sources) = pipelines::check("p.yaml", &format!("{source}{nodes}"));
-    let facts = Facts { input_bytes: [("s".to_string(), bytes)].into(), spill_root: None };
+    let facts = Facts { inputs: [("s".to_string(), sized(bytes))].into(), spill_root: None };
     (plan(&pipeline), sources, facts)
 }
 
