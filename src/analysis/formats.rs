@@ -52,13 +52,19 @@ pub fn check_format(format: &str, usage: FormatUse) -> Result<(), Fault> {
     }
 }
 
-/// What to write in place of a format in the letters of other tools, such as `dd.mm.yyyy`.
+/// What to write in place of a format in the letters of other tools, such as `dd.mm.yyyy`. `None` if it holds other
+/// letters than the well-known ones.
 pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
-    const LETTERS: [(&str, &str); 8] = [
+    const LETTERS: [(&str, &str); 13] = [
         ("yyyy", "%Y"),
         ("yy", "%y"),
+        ("month", "%B"),
+        ("mmmm", "%B"),
         ("mmm", "%b"),
+        ("mon", "%b"),
         ("mm", "%m"),
+        ("dddd", "%A"),
+        ("ddd", "%a"),
         ("dd", "%d"),
         ("hh24", "%H"),
         ("hh", "%H"),
@@ -71,6 +77,8 @@ pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
             Some(("mm", _)) if out.contains("%H") => (2, "%M"),
             Some((letters, specifier)) => (letters.len(), *specifier),
             None if rest.starts_with("mi") => (2, "%M"),
+            // ISO 8601 has letters of its own.
+            None if rest.starts_with(|c: char| c.is_ascii_alphabetic() && !matches!(c, 't' | 'z')) => return None,
             None => {
                 let len = rest.chars().next().map_or(1, char::len_utf8);
                 (len, &format[at..at + len])

@@ -118,6 +118,7 @@ codes! {
     W206 "W206" Cxl "an expression gives the same for every row";
     W207 "W207" Cxl "a value is never null";
     W208 "W208" Cxl "a column is read behind an emit of its name";
+    W209 "W209" Cxl "a count counts what is false";
     W216 "W216" Source "an input file is not there yet";
     W307 "W307" Source "a file was not in its declared order, and was sorted";
     W318 "W318" Errors "dead letters are counted but not written";

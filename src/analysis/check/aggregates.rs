@@ -55,6 +55,7 @@ impl Checker<'_> {
         match self.typed_aggregate(which, function, checked, &args_ast) {
             Some((args, ty)) => {
                 args.iter().for_each(|arg| self.quoted_value(arg, "this aggregate takes"));
+                self.counted_conditions(which, &args, &args_ast);
                 let texts = args_ast.iter().flatten().map(ToString::to_string).collect();
                 self.result_of(Aggregate { function: which, args, ty, span }, texts)
             }

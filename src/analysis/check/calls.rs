@@ -1,8 +1,8 @@
 //! Methods and calls.
 
 use super::aggregates::{AGGREGATES, WHERE_AGGREGATES_BELONG};
-use super::describe::{Help, article, operand, with_help};
-use super::habits::{IF_NULL_HELP, aggregate_habit, call_habit, habit, is_count_distinct, is_if_null};
+use super::describe::{Help, article, converted, operand, with_help};
+use super::habits::{IF_NULL_HELP, aggregate_habit, call_habit, habit, is_count_distinct, is_if_null, is_window};
 use super::names::{did_you_mean, list};
 use super::operators::cannot_mix;
 use super::unify::{convert, unify_kinds};
@@ -15,8 +15,8 @@ use crate::analysis::inner_span;
 use crate::analysis::types::{Kind, Type};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Span};
-use crate::syntax::cxl::NO_COUNT_OF_DISTINCT;
 use crate::syntax::cxl::ast::{self, Arg, Name};
+use crate::syntax::cxl::{NO_COUNT_OF_DISTINCT, NO_WINDOWS};
 
 /// Methods of arrays and maps that come later.
 const METHODS_LATER: [&str; 11] =
@@ -27,16 +27,20 @@ const TAKE_CLOSURES: [&str; 5] = ["filter", "map", "find", "any", "flat_map"];
 const MAX_SCALE: i64 = 28;
 
 impl Checker<'_> {
-    /// `receiver.method(args)`; `receiver_ast` is its tree, for messages.
+    /// `receiver.method(args)`, or `receiver.method` without `args`; `receiver_ast` is its tree, for messages.
     pub(super) fn method_call(
         &mut self,
         receiver: Expr,
         receiver_ast: Option<&ast::Expr>,
         method: &Name,
-        args: &[Arg],
+        args: Option<&[Arg]>,
         span: Span,
     ) -> Expr {
         let Some(function) = self.function(&receiver, method, args) else { return failed(span) };
+        let args = args.unwrap_or_default();
+        if self.joined_argument(receiver_ast, method, args) {
+            return failed(span);
+        }
         let args_ast: Vec<Option<&ast::Expr>> = args.iter().map(plain).collect();
         let mut checked = Vec::with_capacity(args.len());
         for arg in args {
@@ -57,10 +61,11 @@ impl Checker<'_> {
     }
 
     /// The method called so; reports E199 for one that comes later, and E200 for one that no type has or that is given
-    /// a closure it can't take.
-    fn function(&mut self, receiver: &Expr, method: &Name, args: &[Arg]) -> Option<Function> {
+    /// a closure it can't take. Without parentheses, what no type has is a member that is not known (E203).
+    fn function(&mut self, receiver: &Expr, method: &Name, args: Option<&[Arg]>) -> Option<Function> {
         let name = method.text.as_str();
-        let closure = args.iter().find_map(|arg| match arg {
+        let unknown = if args.is_some() { Code::E200 } else { Code::E203 };
+        let closure = args.unwrap_or_default().iter().find_map(|arg| match arg {
             Arg::Closure { span, .. } => Some(*span),
             _ => None,
         });
@@ -74,9 +79,17 @@ impl Checker<'_> {
             (None, _) if METHODS_LATER.contains(&name) => {
                 self.unsupported(method.span, &format!("the method `{name}` is"));
             }
-            (None, _) => self.unknown_method(receiver, method),
+            (None, _) if is_window(name) => {
+                self.windows(method);
+            }
+            (None, _) => self.unknown_method(unknown, receiver, method),
         }
         None
+    }
+
+    /// Takes note of a function that looks at the rows around a row.
+    fn windows(&mut self, function: &Name) -> Expr {
+        self.unsupported_but(function.span, "windows over rows are", NO_WINDOWS)
     }
 
     fn takes_no_closure(&mut self, function: Function, closure: Span) {
@@ -87,9 +100,9 @@ impl Checker<'_> {
         self.error(diagnostic);
     }
 
-    fn unknown_method(&mut self, receiver: &Expr, method: &Name) {
+    fn unknown_method(&mut self, code: Code, receiver: &Expr, method: &Name) {
         let message = format!("there is no method `{}`", method.text);
-        let diagnostic = Diagnostic::error(Code::E200, message).label(method.span, "not a method");
+        let diagnostic = Diagnostic::error(code, message).label(method.span, "not a method");
         if method.text == "format" {
             let help = "`to_string()` gives a value's text, `format_date(…)` a date in a format of choice";
             return self.error(diagnostic.help(help));
@@ -100,6 +113,9 @@ impl Checker<'_> {
         }
         if is_if_null(&method.text) {
             return self.error(diagnostic.help(IF_NULL_HELP));
+        }
+        if matches!(method.text.as_str(), "in" | "isin" | "is_in") {
+            return self.error(diagnostic.help("compare with each value, as in `x == 1 or x == 2`"));
         }
         if AGGREGATES.contains(&method.text.as_str()) {
             return self.error(diagnostic.note(WHERE_AGGREGATES_BELONG));
@@ -138,9 +154,10 @@ impl Checker<'_> {
         }
         let wanted = signature.receiver.describe();
         let message = format!("`{}` works on {wanted}, not on {}", method.text, article(&receiver.ty));
-        let shown = receiver_ast.map_or("(…)".to_owned(), operand);
-        let help = conversion(signature.receiver, &receiver.ty.kind)
-            .map(|way| format!("write `{shown}.{way}().{}({})`", method.text, elided(signature)));
+        let help = conversion(signature.receiver, &receiver.ty.kind).map(|way| {
+            let shown = receiver_ast.map_or_else(|| format!("(…).{way}()"), |receiver| converted(receiver, way));
+            format!("write `{shown}.{}({})`", method.text, elided(signature))
+        });
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(receiver.span, format!("this is {}", article(&receiver.ty)))
             .label(method.span, format!("needs {wanted}"));
@@ -260,6 +277,9 @@ impl Checker<'_> {
         }
         if AGGREGATES.contains(&name) {
             return self.aggregate(function, args, span);
+        }
+        if is_window(name) {
+            return self.windows(function);
         }
         let message = format!("unknown function `{name}`");
         let diagnostic = Diagnostic::error(Code::E203, message).label(function.span, "not known");

@@ -80,6 +80,26 @@ pub(super) fn article(ty: &Type) -> String {
     }
 }
 
+/// The text of a value that a method converts. What `min` and `max` find depends on the type, so it is their argument
+/// that is converted; a text of their result is another matter.
+pub(super) fn converted(expr: &Expr, method: &str) -> String {
+    match extreme(expr) {
+        Some((function, value)) if method != "to_string" => format!("{function}({}.{method}())", operand(value)),
+        _ => format!("{}.{method}()", operand(expr)),
+    }
+}
+
+/// The name and the argument of a call of `min` or `max`.
+pub(super) fn extreme(expr: &Expr) -> Option<(&str, &Expr)> {
+    match &expr.kind {
+        ExprKind::Call { function, args } if matches!(function.text.as_str(), "min" | "max") => match &args[..] {
+            [Arg::Expr(value)] => Some((&function.text, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// What to do about a finding, and the replacement that does it.
 pub(super) struct Help {
     /// What to do.
@@ -107,9 +127,10 @@ impl Help {
                 (value.clone(), Some(Fix { span: expr.span, replacement: value.clone() }))
             }
             _ => {
-                let end = Span::new(expr.span.file, expr.span.end, expr.span.end);
-                let fix = text(expr).map(|_| Fix { span: end, replacement: format!(".{method}()") });
-                (format!("{}.{method}()", operand(expr)), fix)
+                let value = extreme(expr).filter(|_| method != "to_string").map_or(expr, |(_, value)| value);
+                let end = Span::new(value.span.file, value.span.end, value.span.end);
+                let fix = text(value).map(|_| Fix { span: end, replacement: format!(".{method}()") });
+                (converted(expr, method), fix)
             }
         };
         Some(Self { text: format!("write `{shown}` {purpose}").trim_end().to_owned(), fix })

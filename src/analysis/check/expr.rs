@@ -54,9 +54,10 @@ impl Checker<'_> {
         let mut calls = Vec::new();
         let mut first = whole;
         while let ast::ExprKind::Method { receiver, method, args } = &first.kind {
-            let args = args.as_deref().unwrap_or_default();
-            if self.sees_groups() && is_aggregate(method, args) {
-                self.aggregate_as_method(&receiver.to_string(), args, method, first.span);
+            let args = args.as_deref();
+            let given = args.unwrap_or_default();
+            if self.sees_groups() && is_aggregate(method, given) {
+                self.aggregate_as_method(&receiver.to_string(), given, method, first.span);
                 return failed(whole.span);
             }
             calls.push((receiver, method, args, first.span));
@@ -65,9 +66,23 @@ impl Checker<'_> {
         if matches!(&first.kind, ast::ExprKind::Name(name) if self.modules.contains(name)) {
             return failed(whole.span);
         }
-        let mut checked = self.expr(first);
+        let mut checked = self.receiver(first, calls.last().map(|(_, method, ..)| *method));
         for (receiver, method, args, span) in calls.into_iter().rev() {
             checked = self.method_call(checked, Some(receiver), method, args, span);
+        }
+        checked
+    }
+
+    /// What a method is called on. Where it has no value for a group, an aggregate of the method's name may be meant.
+    fn receiver(&mut self, receiver: &ast::Expr, method: Option<&ast::Name>) -> Expr {
+        let named = |aggregate: &&str| method.is_some_and(|method| method.text == *aggregate);
+        let meant = AGGREGATES.into_iter().find(named);
+        if let Some(group) = &mut self.group {
+            group.meant = meant;
+        }
+        let checked = self.expr(receiver);
+        if let Some(group) = &mut self.group {
+            group.meant = None;
         }
         checked
     }

@@ -65,6 +65,8 @@ pub(super) struct Group {
     pub statements: Vec<Statement>,
     /// Names already reported as not shared.
     reported: Vec<String>,
+    /// The aggregate of the same name as the method that is called on what is checked.
+    pub meant: Option<&'static str>,
 }
 
 /// How an aggregate is written.
@@ -110,6 +112,7 @@ impl Checker<'_> {
             lets: Vec::new(),
             statements: Vec::new(),
             reported: Vec::new(),
+            meant: None,
         });
         self
     }
@@ -191,11 +194,15 @@ impl Checker<'_> {
         }
         group.reported.push(name.to_owned());
         let list = group.grouping.list();
-        let example = if is_number(&read.ty.kind) { "sum" } else { "max" };
+        let example = group.meant.unwrap_or(if is_number(&read.ty.kind) { "sum" } else { "max" });
         let field = because.map_or(name, |because| &because.name);
         let message =
             format!("field '{field}' must appear in the GROUP BY list or be used inside an aggregate function");
         let diagnostic = Diagnostic::error(Code::E200, message);
+        let diagnostic = match group.grouping {
+            Grouping::Cull => diagnostic.note(format!("the GROUP BY list of a cull is its `{list}`")),
+            Grouping::Aggregate => diagnostic,
+        };
         let aggregate = format!("use it in an aggregate such as `{example}({name})`");
         self.error(match because {
             Some(Differs { name: field, span }) => diagnostic

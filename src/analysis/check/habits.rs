@@ -1,7 +1,9 @@
 //! Methods, functions and aggregates as other languages call them.
 
 use super::aggregates;
+use crate::analysis::formats::{FormatUse, in_strftime};
 use crate::analysis::functions::Function;
+use crate::analysis::functions::signature::Role;
 
 /// The name in small letters without `_`, and the method of CXL.
 const METHODS: &[(&str, &str)] = &[
@@ -117,6 +119,23 @@ const IF_NULL: &[&str] = &["coalesce", "nvl", "ifnull", "isnull", "fillna", "def
 const COUNT_DISTINCT: &[&str] =
     &["countdistinct", "distinctcount", "approxcountdistinct", "countunique", "nunique", "uniq"];
 
+/// Functions of other languages that look at the rows around a row.
+const WINDOWS: &[&str] = &[
+    "cumsum",
+    "cumulativesum",
+    "cumedist",
+    "denserank",
+    "firstvalue",
+    "lag",
+    "lastvalue",
+    "lead",
+    "nthvalue",
+    "ntile",
+    "percentrank",
+    "rank",
+    "rownumber",
+];
+
 /// What to write in place of one of them.
 pub(super) const IF_NULL_HELP: &str = "write `a ?? b`: it gives `b` where `a` is null";
 
@@ -147,8 +166,34 @@ pub(super) fn call_habit(name: &str, args: &[String]) -> Option<String> {
             let args: Vec<&str> = [start.as_str()].into_iter().chain(rest[1..].iter().map(String::as_str)).collect();
             format!("it is a method, and counts from 0: write `{receiver}.substring({})`", args.join(", "))
         }
+        [format] => match format_of(method, format) {
+            Some(format) => format!("it is a method: write `{receiver}.{}({format})`", method.name()),
+            None => {
+                let name = method.name();
+                format!("it is a method, `{receiver}.{name}(…)`; formats are those of strftime, such as `\"%d.%m.%Y\"`")
+            }
+        },
         rest => format!("it is a method: write `{receiver}.{}({})`", method.name(), rest.join(", ")),
     })
+}
+
+/// The first argument of a method; a text in the letters of other tools becomes a format of strftime. `None` if nobody
+/// knows what it means.
+fn format_of(method: Function, written: &str) -> Option<String> {
+    let signature = method.signature();
+    if signature.max_args() == Some(0) {
+        return Some(written.to_owned());
+    }
+    let usage = match signature.param(0).role {
+        Role::FormatOut => FormatUse::WriteDateTime,
+        Role::ParseDate => FormatUse::ParseDate,
+        Role::ParseDateTime => FormatUse::ParseDateTime,
+        Role::Plain | Role::Regex => return Some(written.to_owned()),
+    };
+    match written.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(text) if !text.contains('%') => in_strftime(text, usage).map(|format| format!("\"{format}\"")),
+        _ => Some(written.to_owned()),
+    }
 }
 
 /// A form with the arguments in their places, `{0}` and on. What stands in an argument is left as it is.
@@ -199,6 +244,11 @@ pub(super) fn aggregate_habit(name: &str, argument: &str) -> Option<String> {
 /// Whether a name is what another language calls `??`.
 pub(super) fn is_if_null(name: &str) -> bool {
     IF_NULL.iter().any(|word| same(word, name))
+}
+
+/// Whether a name is a function of other languages that looks at the rows around a row.
+pub(super) fn is_window(name: &str) -> bool {
+    WINDOWS.iter().any(|word| same(word, name))
 }
 
 /// Whether a name is what another language calls a count of distinct values.

@@ -16,6 +16,7 @@ mod mixed;
 mod names;
 mod operators;
 mod row;
+mod several;
 mod statements;
 mod suspicions;
 pub mod unify;
@@ -103,6 +104,8 @@ struct Later {
     /// The first place that uses it, and the others.
     first: Span,
     more: Vec<Span>,
+    /// What there is in its place.
+    help: Option<&'static str>,
 }
 
 impl<'a> Checker<'a> {
@@ -191,16 +194,27 @@ impl<'a> Checker<'a> {
     /// Takes note of a part of the language that comes later, and gives what failed. `what` is a whole subject with
     /// verb: "`trace` is", "closures are". Reported as E199, once a node.
     fn unsupported(&mut self, span: Span, what: &str) -> Expr {
+        self.note_later(span, what, None)
+    }
+
+    /// The same of a part that something else can stand for.
+    fn unsupported_but(&mut self, span: Span, what: &str, help: &'static str) -> Expr {
+        self.note_later(span, what, Some(help))
+    }
+
+    fn note_later(&mut self, span: Span, what: &str, help: Option<&'static str>) -> Expr {
         match self.later.iter_mut().find(|later| later.what == what) {
             Some(later) => later.more.push(span),
-            None => self.later.push(Later { what: what.to_owned(), first: span, more: Vec::new() }),
+            None => self.later.push(Later { what: what.to_owned(), first: span, more: Vec::new(), help }),
         }
         failed(span)
     }
 
     fn report_later(&mut self, later: &Later) {
         let message = format!("{} not run by this version yet", later.what);
-        let diagnostic = Diagnostic::error(Code::E199, message).label(later.first, "not run yet");
+        let diagnostic = Diagnostic::error(Code::E199, message)
+            .label(later.first, "not run yet")
+            .help_opt(later.help.map(str::to_owned));
         let more = later.more.iter();
         self.error(more.fold(diagnostic, |diagnostic, span| diagnostic.label(*span, "used here too")));
     }

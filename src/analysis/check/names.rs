@@ -1,6 +1,7 @@
 //! What a name in CXL refers to: a let, a column, an earlier emit, or a variable of the run.
 
 use super::aggregates::AGGREGATES;
+use super::habits::habit;
 use super::{Checker, Unknown, failed};
 use crate::analysis::functions::Function;
 use crate::analysis::hir::{Expr, ExprKind, Stamp, Variable};
@@ -87,13 +88,17 @@ impl Checker<'_> {
             return failed(span);
         }
         let message = format!("`{}` has no member `{}`", head.text, member.text);
-        let mut diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not a member");
-        if parts.len() == 2 && Function::by_name(&member.text).is_some() {
-            let end = Span::new(member.span.file, member.span.end, member.span.end);
-            diagnostic =
-                diagnostic.help(format!("to call the method, write `{}.{}()`", head.text, member.text)).fix(end, "()");
-        }
-        self.error(diagnostic);
+        let diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not a member");
+        let near = || closest(&member.text, Function::ALL.iter().map(|function| function.name()));
+        let method = habit(&member.text).or_else(near).filter(|_| parts.len() == 2);
+        self.error(match method {
+            _ if parts.len() == 2 && Function::by_name(&member.text).is_some() => {
+                let end = Span::new(member.span.file, member.span.end, member.span.end);
+                diagnostic.help(format!("to call the method, write `{}.{}()`", head.text, member.text)).fix(end, "()")
+            }
+            Some(method) => diagnostic.help(format!("did you mean the method `{}.{method}()`?", head.text)),
+            None => diagnostic,
+        });
         failed(span)
     }
 
@@ -178,7 +183,7 @@ impl Checker<'_> {
         };
         match path {
             [_, _] if args.is_none() => found,
-            [_, _, method] => self.method_call(found, None, method, args.unwrap_or_default(), span),
+            [_, _, method] => self.method_call(found, None, method, args, span),
             _ => self.not_callable(path, span),
         }
     }
@@ -298,6 +303,10 @@ impl Checker<'_> {
         }
         if let Some(help) = self.row.ended(name) {
             return diagnostic.help(help);
+        }
+        if let Some(var) = self.vars.all.iter().find(|var| var.name == name) {
+            let written = format!("$vars.{}", var.name);
+            return diagnostic.help(format!("a variable of the pipeline is read as `{written}`")).fix(span, written);
         }
         if matches!(name, "not_null" | "not_blank" | "non_empty" | "required") {
             return diagnostic.help("the check for a value that is there is `not_empty`");

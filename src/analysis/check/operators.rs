@@ -1,6 +1,6 @@
 //! Operators: which operands they take, and what their kinds become.
 
-use super::describe::{Help, article, dashed_date, operand, text, with_help};
+use super::describe::{Help, article, converted, dashed_date, extreme, operand, text, with_help};
 use super::unify::{convert, unify, unify_kinds, unify_or_any};
 use super::{Checker, failed};
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm, is_ordered};
@@ -229,6 +229,9 @@ impl Checker<'_> {
 
     /// A chain of `and` or of `or`.
     pub(super) fn logic(&mut self, op: BinaryOp, parts: &[ast::Expr], span: Span) -> Expr {
+        if let Some(values) = self.joined_values(op, parts, span) {
+            return values;
+        }
         let operand = |part: &ast::Expr| {
             let checked = self.expr(part);
             self.logic_operand(checked, part, op.symbol())
@@ -270,8 +273,15 @@ impl Checker<'_> {
         let message = format!("{what} needs a bool, not {}", article(&value.ty));
         let shown = operand(value_ast);
         let help = match value.ty.kind {
+            // `!= 0` would be true of a null.
+            Kind::Int | Kind::Float | Kind::Decimal { .. } if value.ty.nullable => {
+                format!("compare it, for instance `{shown} > 0`")
+            }
             Kind::Int | Kind::Float | Kind::Decimal { .. } => format!("compare it, for instance `{shown} != 0`"),
-            Kind::String => format!("compare it, for instance `{shown} == \"yes\"`, or write `{shown}.to_bool()`"),
+            Kind::String => {
+                let truth = converted(value_ast, "to_bool");
+                format!("compare it, for instance `{shown} == \"yes\"`, or write `{truth}`")
+            }
             Kind::Null => "null is never true".to_owned(),
             _ if self.sees_groups() => format!("ask something about it, for instance `not {shown}.is_null()`"),
             _ => format!("compare it, for instance `{shown} != null`"),
@@ -295,6 +305,13 @@ fn balanced(op: BinaryOp, mut parts: Vec<Expr>) -> Expr {
 fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help> {
     let (l, r) = (&left.0.ty.kind, &right.0.ty.kind);
     match (op, l, r) {
+        // The largest text, as which a number is meant.
+        (BinaryOp::Add, Kind::String, _) if extreme(left.1).is_some() && is_number(r) => {
+            Help::say(to_number(l, r, left.1)?)
+        }
+        (BinaryOp::Add, _, Kind::String) if extreme(right.1).is_some() && is_number(l) => {
+            Help::say(to_number(r, l, right.1)?)
+        }
         (BinaryOp::Add, Kind::String, _) => Help::method(right.1, "to_string", "to join texts"),
         (BinaryOp::Add, _, Kind::String) => Help::method(left.1, "to_string", "to join texts"),
         (_, Kind::String, _) => Help::say(to_number(l, r, left.1)?),
@@ -342,9 +359,9 @@ fn literal_help(left: &Operand, right: &Operand) -> Option<Help> {
     match (&left.0.ty.kind, &right.0.ty.kind, literal) {
         (_, Kind::String, Literal::String(text)) if text.is_empty() => Some(empty_text_help(left, right)),
         (Kind::String, Kind::Int | Kind::Float, _) => {
-            let (shown, number) = (operand(left.1), operand(right.1));
-            let to = if right.0.ty.kind == Kind::Int { "to_int" } else { "to_float" };
-            Help::say(format!("write `{shown}.{to}()` to compare numbers, or `\"{number}\"` to compare texts"))
+            let number = operand(right.1);
+            let shown = converted(left.1, if right.0.ty.kind == Kind::Int { "to_int" } else { "to_float" });
+            Help::say(format!("write `{shown}` to compare numbers, or `\"{number}\"` to compare texts"))
         }
         (Kind::Date | Kind::DateTime, Kind::String, Literal::String(text))
             if chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok() && text.len() == 10 =>
@@ -383,12 +400,19 @@ fn empty_text_help(left: &Operand, right: &Operand) -> Help {
 
 /// How to make a number of a value of `kind` that meets one of kind `other`.
 pub(super) fn to_number(kind: &Kind, other: &Kind, expr: &ast::Expr) -> Option<String> {
-    let shown = operand(expr);
-    match kind {
-        Kind::String if *other == Kind::Float => Some(format!("write `{shown}.to_float()`")),
-        Kind::String if matches!(other, Kind::Decimal { .. }) => Some(format!("write `{shown}.to_decimal()`")),
-        Kind::String => Some(format!("write `{shown}.to_int()`, `{shown}.to_float()` or `{shown}.to_decimal()`")),
-        Kind::Bool => Some(format!("write `{shown}.to_int()` for 1 and 0")),
+    let shown = |method: &str| converted(expr, method);
+    match (kind, &expr.kind) {
+        (Kind::String, ast::ExprKind::Literal(Literal::String(text))) => {
+            let number = text.parse::<f64>().is_ok_and(f64::is_finite);
+            number.then(|| format!("write `{text}` without quotes"))
+        }
+        (Kind::String, _) if *other == Kind::Float => Some(format!("write `{}`", shown("to_float"))),
+        (Kind::String, _) if matches!(other, Kind::Decimal { .. }) => Some(format!("write `{}`", shown("to_decimal"))),
+        (Kind::String, _) => {
+            let [int, float, decimal] = ["to_int", "to_float", "to_decimal"].map(shown);
+            Some(format!("write `{int}`, `{float}` or `{decimal}`"))
+        }
+        (Kind::Bool, _) => Some(format!("write `{}` for 1 and 0", shown("to_int"))),
         _ => None,
     }
 }

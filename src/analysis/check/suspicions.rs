@@ -7,7 +7,7 @@ use super::groups::Zone;
 use crate::analysis::formats::{FormatUse, in_strftime};
 use crate::analysis::functions::Function;
 use crate::analysis::functions::signature::Role;
-use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal};
+use crate::analysis::hir::{AggregateFunction, BinaryOp, Expr, ExprKind, Literal};
 use crate::analysis::types::Kind;
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::ast::{self, Name};
@@ -52,6 +52,31 @@ impl Checker<'_> {
                 value.span,
                 &[value.span],
             );
+        }
+    }
+
+    /// Warns (W209) of a count of a condition, which counts the rows where it is false as well.
+    pub(super) fn counted_conditions(
+        &mut self,
+        which: AggregateFunction,
+        args: &[Expr],
+        args_ast: &[Option<&ast::Expr>],
+    ) {
+        let (AggregateFunction::Count, [arg], [Some(arg_ast)]) = (which, args, args_ast) else { return };
+        let asks = match &arg_ast.kind {
+            ast::ExprKind::Unary { op, .. } => *op == ast::UnaryOp::Not,
+            ast::ExprKind::Binary { .. } | ast::ExprKind::Chain { .. } | ast::ExprKind::Method { .. } => true,
+            // A column of bools is counted where it is not null.
+            _ => false,
+        };
+        if asks && arg.ty.kind == Kind::Bool {
+            let message = "`count` counts the rows where this is false, too";
+            let condition = arg_ast.to_string();
+            let condition = if condition.len() <= 40 { condition.as_str() } else { "…" };
+            let diagnostic = Diagnostic::warning(Code::W209, message)
+                .label(arg.span, "counted wherever it is not null")
+                .help(format!("to count where it is true, write `sum(if {condition} then 1 else 0)`"));
+            self.diagnostics.push(diagnostic);
         }
     }
 

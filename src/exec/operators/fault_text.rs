@@ -123,6 +123,23 @@ impl<'a> RecordText<'a> {
     }
 }
 
+/// What to do about an expression that failed with this message.
+pub(super) fn guard(message: &str) -> String {
+    const WAYS: [(&str, &str, &str); 6] = [
+        ("Int", "try_int", "an int"),
+        ("Float", "try_float", "a float"),
+        ("Decimal", "try_decimal", "a decimal"),
+        ("Bool", "try_bool", "a bool"),
+        ("Date", "try_date", "a date"),
+        ("DateTime", "try_datetime", "a date_time"),
+    ];
+    let target = message.strip_prefix("conversion failed").and_then(|rest| Some(rest.rsplit_once(" to ")?.1));
+    match WAYS.iter().find(|(name, ..)| Some(*name) == target) {
+        Some((_, method, what)) => format!("write `{method}()`, which gives null for what is not {what}"),
+        None => "guard the expression".to_owned(),
+    }
+}
+
 /// A row that failed at an operator.
 pub(super) struct FaultText<'a, 'p> {
     /// The sources of the plan.
@@ -190,13 +207,12 @@ impl FaultText<'_, '_> {
     }
 
     /// What to do about it.
-    fn help(&self) -> &'static str {
-        match self.fault.kind {
-            FaultKind::TypeError | FaultKind::GroupFailed if self.reshape().is_some() => {
-                "guard the expression, or set `strategy: continue` to make such groups dead letters"
-            }
+    fn help(&self) -> String {
+        let help = match self.fault.kind {
             FaultKind::TypeError | FaultKind::GroupFailed => {
-                "guard the expression, or set `strategy: continue` to make such rows dead letters"
+                let lost = if self.reshape().is_some() { "groups" } else { "rows" };
+                let guard = guard(&self.fault.message);
+                return format!("{guard}, or set `strategy: continue` to make such {lost} dead letters");
             }
             FaultKind::NoKey => {
                 "give such rows a key, or filter them, in a transform before it, or set `strategy: continue` to make \
@@ -209,7 +225,8 @@ impl FaultText<'_, '_> {
                 "let one rule set the column, or their conditions exclude each other; or set `strategy: continue` to \
                  make such groups dead letters"
             }
-        }
+        };
+        help.to_owned()
     }
 
     /// The group of a row that failed in a reshape.
@@ -251,9 +268,9 @@ impl FaultText<'_, '_> {
         let mut diagnostic = Diagnostic::error(Code::E392, self.detail()).label(fault.span, place);
         let operands = operands::of(node.operator, batch, fault);
         let guard = match operands.is_empty() {
-            false => "guard the expression",
+            false => guard(&fault.message),
             // It is the aggregate itself.
-            true => "let it add smaller numbers, or floats (`to_float()`), which reach further",
+            true => "let it add smaller numbers, or floats (`to_float()`), which reach further".to_owned(),
         };
         if !operands.is_empty() {
             diagnostic = diagnostic.note(format!("with {operands}"));

@@ -17,7 +17,7 @@ pub mod statements;
 pub mod token;
 
 pub use builder::{MAX_HEIGHT, MAX_NESTING, MAX_PARTS};
-pub(crate) use mistakes::{NO_COUNT_OF_DISTINCT, one_by_one};
+pub(crate) use mistakes::{NO_COUNT_OF_DISTINCT, NO_WINDOWS, one_by_one};
 pub use parse::{MAX_BYTES, parse_expression, parse_program};
 
 use std::ops::Range;

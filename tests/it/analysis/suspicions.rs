@@ -162,6 +162,14 @@ fn groups_are_asked_the_same_questions() {
         ("emit id = max(id)\n        emit x = sum(id)", ""),
         ("filter name != null\n        emit n = count(*)", "W207"),
         ("emit n = max(name) ?? \"none\"", ""),
+        ("emit n = count(id > 1)", "W209"),
+        ("emit n = count(not ok)", "W209"),
+        ("emit n = count(id > 1 and ok)", "W209"),
+        ("emit n = count(name.contains(\"a\"))", "W209"),
+        ("emit n = count(ok)", ""),
+        ("emit n = count(if id > 1 then true)", ""),
+        ("emit n = count(name.upper())", ""),
+        ("emit n = sum(if id > 1 then 1 else 0)", ""),
     ];
     for (program, codes) in cases {
         assert_eq!(aggregate(program), codes, "{program}");

@@ -37,6 +37,8 @@ distinct x
 distinct by
 distinct by a, b
 distinct by if
+distinct on x
+distinct ON x, y
 fn f(x) = x + 1
 use
 use a.
@@ -74,6 +76,16 @@ emit x = a if b else c
 emit x = by + 1
 emit x = emit
 emit x = count(distinct a)
+emit x = count(* where a > 1)
+emit x = sum(b where a > 1 and c)
+emit x = exists(select 1)
+emit n = count(*) over (partition by a)
+emit n = ROW_NUMBER() OVER (ORDER BY a)
+emit x = over
+emit x = a over b
+emit x = for
+emit x = match a { > 1 => b, _ => c }
+emit x = match a { 1 => b, <= 2 => c, _ => 0 }
 emit x = cast(a as int)
 emit a * 2 as x
 emit a.upper()

@@ -17,7 +17,7 @@ use super::super::aggregate::picked;
 use super::super::buffer::{Admitted, BufferContext, CollectError, Collected, Collector};
 use super::super::grouped::GroupNames;
 use super::super::lost::{At, Cause, Told};
-use super::super::operands;
+use super::super::{fault_text, operands};
 use super::{key_columns, stage};
 
 /// The side that workers share.
@@ -143,7 +143,7 @@ impl CullCollector<'_> {
             span: fault.span,
             label: format!("in an aggregate of cull `{}`", operator.node()),
             operands: operands::of(operator, batch, fault),
-            mend: "guard the expression".to_owned(),
+            mend: fault_text::guard(&fault.message),
         };
         Cause {
             stage: stage(operator.node(), fault.field.as_deref().unwrap_or_default()),

@@ -14,7 +14,7 @@ use crate::exec::{Failure, NamedRow};
 
 use super::super::grouped::{GroupOrder, Grown, Refused};
 use super::super::lost::{Cause, Told};
-use super::super::operands;
+use super::super::{fault_text, operands};
 use super::fill::Culling;
 use super::kept::grown;
 use super::stage;
@@ -195,7 +195,7 @@ impl Culling<'_> {
             span: fault.span,
             label: format!("in rule `{rule}` of cull `{}`", self.operator.node()),
             operands: operands::of_group(self.spec, groups, fault),
-            mend: "guard the expression".to_owned(),
+            mend: fault_text::guard(&fault.message),
         };
         GroupFailure { rule, message: fault.message.clone(), value: fault.value.clone(), told }
     }

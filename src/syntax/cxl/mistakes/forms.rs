@@ -5,7 +5,7 @@ use super::{Rule, error};
 use crate::diagnostics::{Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
-pub(super) const RULES: &[Rule] = &[cast, prefixed_text, interval, extract, alternatives];
+pub(super) const RULES: &[Rule] = &[cast, prefixed_text, interval, extract, alternatives, where_inside, subquery];
 
 /// The names of types in other languages, and the method that makes a value of one.
 const CONVERSIONS: &[(&str, &str)] = &[
@@ -128,10 +128,40 @@ fn alternatives(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     if bracket.tok != Tok::MatchBrace || !scene.expects("=>") {
         return None;
     }
-    let keyword = scene.tokens[..open].iter().rposition(|token| token.tok == Tok::Match)?;
-    let subject = scene.text(keyword + 1..open);
+    let subject = subject_of_match(scene, open)?;
     let subject = Some(subject.as_str()).filter(|subject| !subject.is_empty() && *subject != "…");
     Some(error("an arm of a `match` has one pattern", found.span).help(one_by_one(subject)))
+}
+
+/// What is matched by the `match` whose bracket opens there; a placeholder if it is long.
+pub(super) fn subject_of_match(scene: &Scene<'_, '_>, open: usize) -> Option<String> {
+    let keyword = scene.tokens[..open].iter().rposition(|token| token.tok == Tok::Match)?;
+    Some(scene.text(keyword + 1..open))
+}
+
+/// `count(* where a > 1)`, `sum(b where a > 1)`
+fn where_inside(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.text.eq_ignore_ascii_case("where") && scene.in_arguments())?;
+    let (open, _) = scene.bracket()?;
+    let (function, value) = (scene.tokens[open - 1].text, scene.text(open + 1..scene.at));
+    let condition = scene.text(scene.at + 1..end_of_arguments(scene));
+    let call = match value.as_str() {
+        "*" | "" => format!("sum(if {condition} then 1 else 0)"),
+        value => format!("{function}(if {condition} then {value})"),
+    };
+    Some(error(format!("`{}` can't stand in a call", found.text), found.span).help(format!("write `{call}`")))
+}
+
+/// `exists(select 1)`
+fn subquery(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let word = scene.before().filter(|token| token.text.eq_ignore_ascii_case("select") && scene.bracket().is_some())?;
+    scene
+        .found()
+        .filter(|token| token.tok.starts_expression() || token.tok == Tok::Star || token.tok == Tok::Distinct)?;
+    Some(
+        error("an expression can't read rows of its own", word.span)
+            .help("rows of two inputs are joined by `combine`, which this version does not run yet"),
+    )
 }
 
 /// The place behind the arguments that are read, or the end of the statement.

@@ -4,10 +4,11 @@ use super::scene::Scene;
 use super::vocabulary::describe;
 use super::{Rule, error};
 use crate::diagnostics::suggest::closest;
-use crate::diagnostics::{Diagnostic, Span};
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::token::{Tok, Token};
 
 pub(super) const RULES: &[Rule] = &[
+    over,
     dashes,
     is_null,
     case,
@@ -66,6 +67,9 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("where", "write `filter` and the condition"),
 ];
 
+/// What there is in place of windows.
+pub(crate) const NO_WINDOWS: &str = "what is known of a whole group is computed by an aggregate, a cull or a reshape";
+
 const NO_LIMIT: &str = "there is no limit on the number of rows yet";
 const SORT: &str = "a sink sorts what it writes: `sort_order` in its `config`";
 
@@ -82,6 +86,17 @@ fn words<'a, 'input>(scene: &Scene<'a, 'input>) -> impl Iterator<Item = &'a Toke
     found.into_iter().chain(scene.before()).filter(|token| matches!(token.tok, Tok::Ident(_)))
 }
 
+/// `sum(x) over (partition by y)`
+fn over(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.text.eq_ignore_ascii_case("over") && scene.wants_operator())?;
+    let called = scene.before().is_some_and(|before| before.tok == Tok::RightParen);
+    called.then(|| {
+        Diagnostic::error(Code::E199, "windows over rows are not run by this version yet")
+            .label(found.span, "not run yet")
+            .help(NO_WINDOWS)
+    })
+}
+
 /// `x is null`, `x IS NOT NULL`
 fn is_null(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let found = scene.found().filter(|token| token.text.eq_ignore_ascii_case("is") && scene.wants_operator())?;
@@ -91,7 +106,11 @@ fn is_null(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let (operator, len) = if word(0, "not") { ("!=", 1) } else { ("==", 0) };
     let diagnostic = if word(len, "null") {
         let span = found.span.to(rest[len].span);
-        diagnostic.fix(span, format!("{operator} null")).help(format!("write `{operator} null`"))
+        let not = if len == 1 { "not " } else { "" };
+        let value = scene.before().filter(|before| matches!(before.tok, Tok::Ident(_))).map_or("…", |name| name.text);
+        diagnostic.fix(span, format!("{operator} null")).help(format!(
+            "write `{operator} null`; a string read from a file is never null, so of one ask `{not}{value}.is_empty()`"
+        ))
     } else {
         diagnostic.help(format!("write `{operator}`"))
     };

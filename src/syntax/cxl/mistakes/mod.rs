@@ -13,6 +13,7 @@ mod scene;
 mod vocabulary;
 
 pub(crate) use forms::one_by_one;
+pub(crate) use habits::NO_WINDOWS;
 pub(crate) use names::NO_COUNT_OF_DISTINCT;
 
 use lalrpop_util::ParseError;

@@ -25,6 +25,7 @@ pub(super) const RULES: &[Rule] = &[
     no_equals,
     bare_assignment,
     bare_scope,
+    distinct_on,
     distinct_by,
 ];
 
@@ -156,8 +157,10 @@ fn keyword_as_value(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let word =
         found.tok.starts_statement() || matches!(found.tok, Tok::By | Tok::As | Tok::For | Tok::In | Tok::Distinct);
     (word && scene.wants_value() && scene.at > 0).then(|| {
-        error(format!("`{}` is a keyword and can't be a value", found.text), found.span)
-            .help("a column with this name can't be read in CXL")
+        error(format!("`{0}` is a keyword and can't be a value", found.text), found.span).help(format!(
+            "if it is a column, give it another name in the source's schema: `name: …, source_name: {}`",
+            found.text
+        ))
     })
 }
 
@@ -251,9 +254,22 @@ fn bare_scope(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         "pipeline" | "source" | "vars" => {
             error(format!("expected `.` and a name after `{0}`, as in `{0}.name`", scope.text), scope.span)
         }
-        name => error(format!("`{}` is not a variable", scope.text), scope.span)
-            .help(format!("a column is read by its plain name: `{name}`")),
+        name => error(format!("`{}` is not a variable", scope.text), scope.span).help(format!(
+            "a column is read by its plain name: `{name}`; a variable of the pipeline is `$vars.{name}`"
+        )),
     })
+}
+
+/// `distinct on a`
+fn distinct_on(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let [first, on, name, ..] = scene.tokens else { return None };
+    let is_on = first.tok == Tok::Distinct && scene.at == 1 && on.text.eq_ignore_ascii_case("on");
+    let plain = is_on && scene.tokens.len() == 3 && matches!(name.tok, Tok::Ident(_));
+    let diagnostic = || error(format!("expected `by` after `distinct`, found `{}`", on.text), on.span);
+    match plain {
+        true => Some(diagnostic().help(format!("write `distinct by {}`", name.text)).fix(on.span, "by")),
+        false => is_on.then(|| diagnostic().help("write `distinct by` and the name of one column")),
+    }
 }
 
 /// `distinct a`, `distinct by a, b`

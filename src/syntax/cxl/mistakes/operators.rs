@@ -1,6 +1,6 @@
 //! Slips around operators and punctuation.
 
-use super::forms::{comma_between, end_of_arguments};
+use super::forms::{comma_between, end_of_arguments, subject_of_match};
 use super::scene::Scene;
 use super::vocabulary::{describe, whole};
 use super::{Rule, error};
@@ -14,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
     chained_comparison,
     coalesce_in_condition,
     colon_in_match,
+    compared_in_match,
     no_brace,
     no_message,
     no_then,
@@ -97,6 +98,21 @@ fn colon_in_match(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
             .help("write `=>`; a map that is matched stands in parentheses")
             .fix(found.span, if touches(scene) { " =>" } else { "=>" })
     })
+}
+
+/// `match x { > 1 => "a" }`
+fn compared_in_match(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    let found = scene.found().filter(|token| token.tok.is_comparison() && scene.wants_value())?;
+    let (open, bracket) = scene.bracket()?;
+    if bracket.tok != Tok::MatchBrace || !matches!(scene.before()?.tok, Tok::MatchBrace | Tok::Comma) {
+        return None;
+    }
+    let subject = subject_of_match(scene, open)?;
+    let value = scene.tokens.get(scene.at + 1).map_or("…", |token| token.text);
+    Some(
+        error("an arm of a `match` has a value in front of `=>`", found.span)
+            .help(format!("compare in the arm: `match {{ {subject} {} {value} => …, _ => … }}`", found.text)),
+    )
 }
 
 /// Whether what was found follows without a space.
