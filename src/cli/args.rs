@@ -28,6 +28,7 @@ Exit codes:
   4    reading, writing or decoding stopped the run
   129  the terminal hung up
   130  interrupted
+  131  interrupted by Ctrl-\\
 Nothing is published unless the code is 0 or 2.";
 
 #[derive(Subcommand, Debug)]

@@ -41,7 +41,7 @@ fn unknown(text: &str) -> String {
     let close: Vec<_> = Code::ALL
         .iter()
         .map(|code| code.as_str())
-        .filter(|code| code.eq_ignore_ascii_case(text) || strsim::osa_distance(code, text) <= 1)
+        .filter(|code| strsim::osa_distance(code, text) <= 1)
         .take(5)
         .map(|code| format!("`{code}`"))
         .collect();

@@ -139,6 +139,6 @@ impl std::str::FromStr for Code {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Code::ALL.iter().copied().find(|code| code.as_str() == text).ok_or(())
+        Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text)).ok_or(())
     }
 }

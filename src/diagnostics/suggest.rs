@@ -3,7 +3,7 @@
 /// The candidate closest to `name`, if one is close enough to be meant.
 ///
 /// Close means an edit distance (with swapped neighbours as one edit) of at most 3 and at most half the length of
-/// the name, or equal but for case. A name of one letter is close to none. Ties go to the candidate that comes first.
+/// the name, or equal but for case. A name of one letter is close to that letter alone. Ties go to the candidate that comes first.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     within(name.chars().count() / 2, name, candidates)
 }
@@ -15,9 +15,6 @@ pub fn closest_file<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
 }
 
 fn within<'a>(half: usize, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if half == 0 {
-        return None;
-    }
     let limit = half.min(3);
     candidates
         .into_iter()

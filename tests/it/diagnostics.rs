@@ -56,6 +56,9 @@ fn findings() -> (SourceMap, Vec<Diagnostic>) {
         Diagnostic::error(Code::E202, "a comma is missing")
             .label(Span::new(orders, 10, 10), "here")
             .fix(Span::new(orders, 10, 10), ","),
+        Diagnostic::error(Code::E000, "a blank is missing")
+            .label(Span::new(orders, 10, 10), "here")
+            .fix(Span::new(orders, 10, 10), " "),
     ];
     (sources, diagnostics)
 }

@@ -35,6 +35,7 @@ const MISTAKES: &[&str] = &[
     "broken",
     "cxl_styles",
     "empty",
+    "forms",
     "groups",
     "habits",
     "list",

@@ -92,6 +92,9 @@ fn unknown(name: &str, ty: &TypeText) -> Diagnostic {
         let inner = NAMES.iter().find(|name| **name == inner).copied().unwrap_or("int");
         return diagnostic.help(format!("write `nullable({inner})`, with the type in parentheses"));
     }
+    if let Some(nullable) = nullable_in_words(name) {
+        return diagnostic.help(format!("did you mean `{nullable}`?")).fix(ty.name.span, nullable);
+    }
     let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(base)).map(|(_, name)| *name);
     match alias.or_else(|| closest(base, NAMES)) {
         Some(found) if rest == "?" => {
@@ -103,6 +106,22 @@ fn unknown(name: &str, ty: &TypeText) -> Diagnostic {
         }
         Some(found) if !rest.is_empty() => diagnostic.help(format!("did you mean `{found}`?")),
         Some(found) => diagnostic.help(format!("did you mean `{found}`?")).fix(ty.name.span, found),
-        None => diagnostic.note("the types are string, int, float, decimal, bool, date and date_time"),
+        None => diagnostic.note(
+            "the types are string, int, float, decimal, bool, date and date_time, and each of them as `nullable(…)`",
+        ),
     }
+}
+
+/// What is meant by `nullable int`, `optional int` or `int null`.
+fn nullable_in_words(name: &str) -> Option<String> {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let is_nullable = |word: &str| ["nullable", "optional", "null"].contains(&word.to_ascii_lowercase().as_str());
+    let word = match words.as_slice() {
+        [first, word] if is_nullable(first) => word,
+        [word, last] if is_nullable(last) => word,
+        _ => return None,
+    };
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
+    let name = alias.or_else(|| NAMES.into_iter().find(|name| name.eq_ignore_ascii_case(word)))?;
+    Some(format!("nullable({name})"))
 }

@@ -142,6 +142,11 @@ impl Binder<'_> {
         let Some(with) = inputs.iter().find(|input| input.row.schema.carries) else { return };
         let mut others = inputs.iter().filter(|input| !input.row.schema.carries);
         let Some((without, source)) = others.find_map(|input| Some((input, input.dropping?))) else { return };
+        if let ast::NodeKind::Source(ast::Source { on_unmapped_span: Some(span), .. }) = &source.kind
+            && self.diagnostics.reports(*span)
+        {
+            return;
+        }
         let message =
             format!("`{}` carries undeclared fields into the merge, and `{}` does not", with.name(), without.name());
         let diagnostic = Diagnostic::error(Code::E380, message)

@@ -92,6 +92,13 @@ fn ends(pipeline: &Pipeline, diagnostics: &mut Diagnostics) {
     let has = |is: fn(&NodeKind) -> bool| pipeline.nodes.iter().any(|node| is(&node.kind));
     let source = has(|kind| matches!(kind, NodeKind::Source(_)));
     let sink = has(|kind| matches!(kind, NodeKind::Sink(_)));
+    if !source && !sink {
+        let message = "the pipeline has neither a source nor a sink, so nothing is done";
+        let diagnostic = Diagnostic::error(Code::E200, message)
+            .label(pipeline.name.span, "has no source and no sink")
+            .help("add a node of `type: source`, which reads files, and one of `type: sink`, which writes one");
+        return diagnostics.push(diagnostic);
+    }
     for (found, kind, consequence) in [(source, "source", "nothing is read"), (sink, "sink", "nothing is written")] {
         if !found {
             let message = format!("the pipeline has no {kind}, so {consequence}");

@@ -26,7 +26,7 @@ impl Binder<'_> {
         columns.excluded_columns_exist(node);
         columns.mapped();
         columns.rest(&passed);
-        columns.scales();
+        columns.schema(node);
         let written = columns.written;
         let (sort_order, drop_nulls) = self.order(node, sink, input, &written);
         let key_columns = if sink.include_correlation_keys { key_columns(input) } else { Vec::new() };
@@ -284,26 +284,58 @@ impl Columns<'_, '_> {
         }));
     }
 
-    /// The scales that decimals are rounded to.
-    fn scales(&mut self) {
-        for (name, scale) in &self.sink.scales {
-            match self.written.iter_mut().find(|written| written.name == name.value) {
-                Some(column) => {
+    /// The scales that decimals are rounded to. Types are what they are, so a different one is warned of.
+    fn schema(&mut self, node: &ast::Node) {
+        for entry in &self.sink.schema {
+            let name = &entry.name;
+            match (self.written.iter_mut().find(|written| written.name == name.value), &entry.scale) {
+                (Some(column), Some(scale)) => {
                     column.scale = Some(scale.value);
                     let source = column.source.clone();
                     self.scaled_kind(&source, name);
                 }
-                None if self.input.complete && !self.diagnostics.reports(name.span) => self.unknown_scaled(name),
-                None => {}
+                (Some(column), None) => {
+                    let source = column.source.clone();
+                    self.same_kind(node, &source, entry);
+                }
+                (None, Some(_)) if self.input.complete && !self.diagnostics.reports(name.span) => {
+                    self.unknown_scaled(name);
+                }
+                (None, _) => {}
             }
         }
     }
 
-    fn scaled_kind(&mut self, source: &SinkColumnSource, name: &Spanned<String>) {
-        let kind = match source {
+    /// Warns (W203) of an entry that says nothing but another type than the column has.
+    fn same_kind(&mut self, node: &ast::Node, source: &SinkColumnSource, entry: &ast::SinkColumn) {
+        let Some(ty) = &entry.ty else { return };
+        let kind = self.kind_of(source);
+        let same = match kind {
+            Kind::Any | Kind::Null | Kind::Error => true,
+            kind => ty.name.value == kind.to_string(),
+        };
+        if same {
+            return;
+        }
+        let message = format!(
+            "sink `{}` writes `{}` as {kind}, not as the `{}` of its `schema`",
+            node.name.value, entry.name.value, ty.name.value
+        );
+        let diagnostic = Diagnostic::warning(Code::W203, message)
+            .label(ty.name.span, "has no effect")
+            .help("leave it out, or convert the column in a transform, as with `to_string()`");
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn kind_of(&self, source: &SinkColumnSource) -> &Kind {
+        match source {
             SinkColumnSource::Column(position) => &self.input.schema.columns[*position].ty.kind,
             SinkColumnSource::Carried(_) => &Kind::String,
-        };
+        }
+    }
+
+    fn scaled_kind(&mut self, source: &SinkColumnSource, name: &Spanned<String>) {
+        let kind = self.kind_of(source);
         if !matches!(kind, Kind::Decimal { .. } | Kind::Any | Kind::Null | Kind::Error) {
             let message = format!("`scale` is set for column `{}`, which is of type {kind}", name.value);
             let diagnostic = Diagnostic::error(Code::E200, message).label(name.span, "only decimals have a scale");

@@ -81,7 +81,9 @@ pub(super) fn ports(node: &Node) -> Ports<'_> {
         NodeKind::Sink(_) => all(Vec::new()),
         NodeKind::Route(route) => {
             let branches = route.conditions.iter().map(|(name, _)| Some(name.value.as_str()));
-            all(branches.chain([Some(route.default.value.as_str())]).collect())
+            // A default that has the name of a branch is to get another one, which may be read already.
+            let complete = route.conditions.iter().all(|(name, _)| name.value != route.default.value);
+            Ports { names: branches.chain([Some(route.default.value.as_str())]).collect(), complete }
         }
         NodeKind::Cull(cull) => match &cull.removed_to {
             Some(removed_to) => all(vec![None, Some(&removed_to.value)]),
@@ -181,9 +183,12 @@ impl<'a> Resolver<'a, '_> {
         let candidates = readable.map(|(_, node)| node.name.value.as_str());
         let diagnostic = Diagnostic::error(Code::E004, format!("no node is called `{name}`"))
             .label(input.span, "not a node of this pipeline");
-        let diagnostic = match closest(name, candidates.clone()) {
-            Some(found) => {
-                let replacement = port.map_or(found.to_owned(), |port| format!("{found}.{port}"));
+        let of_a_port = self.port_called(reader, name).filter(|_| port.is_none());
+        let close = || closest(name, candidates.clone());
+        let meant =
+            of_a_port.or_else(|| close().map(|found| port.map_or(found.to_owned(), |port| format!("{found}.{port}"))));
+        let diagnostic = match meant {
+            Some(replacement) => {
                 let diagnostic = diagnostic.help(format!("did you mean `{replacement}`?"));
                 with_fix(diagnostic, input, replacement)
             }
@@ -193,6 +198,13 @@ impl<'a> Resolver<'a, '_> {
             },
         };
         self.diagnostics.push(diagnostic);
+    }
+
+    /// The port of another node that is called so: `route.name`.
+    fn port_called(&self, reader: usize, name: &str) -> Option<String> {
+        let others = self.pipeline.nodes.iter().enumerate().filter(|(index, _)| *index != reader);
+        let mut having = others.filter(|(_, node)| ports(node).names.contains(&Some(name)));
+        having.next().map(|(_, node)| format!("{}.{name}", node.name.value))
     }
 
     fn port(&mut self, node: usize, port: Option<&'a str>, span: Span) -> Option<PortRef> {

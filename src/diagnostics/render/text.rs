@@ -68,6 +68,7 @@ pub(super) fn fix_in_words(fix: &Fix, sources: &SourceMap) -> String {
     let old = quoted(&text[fit(fix.span, text)]);
     let new = quoted(&fix.replacement);
     match (fix.span.start == fix.span.end, fix.replacement.is_empty()) {
+        (true, _) if fix.replacement == " " => "insert a blank".to_owned(),
         (true, _) => format!("insert {new}"),
         (false, true) => format!("remove {old}"),
         (false, false) => format!("write {new} instead of {old}"),

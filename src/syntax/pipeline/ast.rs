@@ -147,6 +147,8 @@ pub struct Source {
     pub csv: CsvReadOptions,
     /// `on_unmapped.mode`
     pub on_unmapped: OnUnmapped,
+    /// Where `on_unmapped` stands, if it is given.
+    pub on_unmapped_span: Option<Span>,
     /// `sort_order`: what the author claims of each file.
     pub sort_order: Vec<SortField>,
     /// Where that stands, if it is given.
@@ -471,8 +473,19 @@ pub struct Sink {
     pub sort_order: Vec<SortField>,
     /// `include_correlation_keys`
     pub include_correlation_keys: bool,
-    /// `schema`: only the decimal scales to round to, by output column.
-    pub scales: Vec<(Spanned<String>, Spanned<u8>)>,
+    /// `schema`
+    pub schema: Vec<SinkColumn>,
+}
+
+/// An entry of a sink's `schema`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SinkColumn {
+    /// The name in the file.
+    pub name: Spanned<String>,
+    /// The type, which changes nothing.
+    pub ty: Option<TypeText>,
+    /// The scale that decimals are rounded to.
+    pub scale: Option<Spanned<u8>>,
 }
 
 /// An entry of a sink's `mapping`.

@@ -1,11 +1,24 @@
 //! File formats and the options of CSV.
 
 use super::ast::{CsvReadOptions, Encoding, Format};
-use super::fields::{Fields, Given, Keys, Reader};
+use super::fields::{Fields, Given, Keys, Reader, elsewhere};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 
-const READ: Keys = Keys { read: &["delimiter", "quote_char", "has_header", "encoding"], ..Keys::NONE };
+const READ: Keys = Keys {
+    read: &["delimiter", "quote_char", "has_header", "encoding"],
+    refused: &[
+        elsewhere("null_values", NULLS),
+        elsewhere("null_value", NULLS),
+        elsewhere("na_values", NULLS),
+        elsewhere("nulls", NULLS),
+        elsewhere("null", NULLS),
+    ],
+    ..Keys::NONE
+};
+
+const NULLS: &str = "remove it; only an empty cell is null: declare the column as `string`, and convert it in a \
+     transform, where `try_int()` and the like give null for other words";
 
 const WRITE: Keys = Keys { read: &["delimiter"], ..Keys::NONE };
 
@@ -121,8 +134,20 @@ fn byte<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>, key: &str, byte: &mut 
 
 fn encoding(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Encoding> {
     let name = reader.string(given)?.value.to_ascii_lowercase();
-    match ENCODINGS.iter().find(|(known, _)| *known == name) {
-        Some((_, encoding)) => Some(*encoding),
-        None => reader.choice(given, ENCODINGS).map(|encoding| encoding.value),
+    if let Some((_, encoding)) = ENCODINGS.iter().find(|(known, _)| *known == name) {
+        return Some(*encoding);
     }
+    let finding = || reader.wrong_kind(given, "`utf-8` or `latin-1`");
+    let finding = match name.as_str() {
+        "utf8" | "utf_8" | "utf-8-sig" | "ascii" | "us-ascii" => {
+            finding().help("write `utf-8`").fix(given.node.span, "utf-8")
+        }
+        "cp1252" | "windows-1252" | "win-1252" | "ansi" => {
+            finding().help("convert the file to UTF-8; `latin-1` is the same but for `€`, long dashes and curly quotes")
+        }
+        "utf-16" | "utf16" | "utf-16le" | "utf-16be" => finding().help("convert the file to UTF-8"),
+        _ => return reader.choice(given, ENCODINGS).map(|encoding| encoding.value),
+    };
+    reader.report(finding);
+    None
 }

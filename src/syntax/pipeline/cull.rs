@@ -36,7 +36,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let config = node.config(reader, &CONFIG)?;
     let partition_by = reader.require(&config, "partition_by").and_then(|given| reader.column_list(&given));
     let removed_to = reader.require(&config, "removed_to").map(|given| removed_to(reader, &given, node));
-    let rules = rules::list(reader, &config, rule);
+    let rules = rules::list(reader, &config, "drop_group_when", rule);
     let order_by = config.get("order_by").map(|given| sort::fields(reader, &given, &sort::WITHIN_GROUPS));
     let (rules, rules_span) = rules?;
     Some(NodeKind::Cull(Cull {

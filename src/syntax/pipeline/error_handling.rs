@@ -29,6 +29,14 @@ const PER_SOURCE: Keys = Keys { read: &["path", "max_rate", "min_records"], ..Ke
 pub(super) fn read(reader: &mut Reader<'_>, given: &Given<'_>) -> ErrorHandling {
     let mut handling = ErrorHandling::default();
     let errors = reader.diagnostics.error_count();
+    if let Value::Scalar(scalar) = &given.node.value
+        && ["continue", "fail_fast"].contains(&scalar.text.as_str())
+    {
+        let mended = format!("{{ strategy: {} }}", scalar.text);
+        let finding = reader.wrong_kind(given, "a mapping");
+        reader.report(finding.help(format!("write `{mended}`")).fix(scalar.span, mended));
+        return handling;
+    }
     let Some(fields) = reader.fields(given.node, "`error_handling`".to_owned(), given.key, &KEYS) else {
         return handling;
     };

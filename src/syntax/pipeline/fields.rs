@@ -254,7 +254,8 @@ impl Reader<'_> {
         let key = &entry.key;
         let free = |known: &&str| !all.iter().any(|other| other.key.text == **known);
         let habit = habits::meant(&key.text, |meant| keys.known().any(|known| known == meant && free(&known)));
-        let meant = habit.or_else(|| closest(&key.text, keys.known().filter(free)))?;
+        let close = || closest(&key.text, keys.known().filter(free)).filter(|_| habits::elsewhere(&key.text).is_none());
+        let meant = habit.or_else(close)?;
         let finding = unknown_key(&[entry], keys, what);
         self.report(finding.help(format!("did you mean `{meant}`?")).fix(key.span, meant));
         Some(meant)
@@ -325,12 +326,17 @@ fn unknown_key(entries: &[&Entry], keys: &Keys, what: &str) -> Diagnostic {
         _ => format!("the keys allowed here are {}", listed(keys.known())),
     };
     let labelled = |finding: Diagnostic, entry: &&Entry| finding.label(entry.key.span, "unknown key");
-    entries.iter().fold(Diagnostic::error(Code::E000, message), labelled).note(allowed)
+    let help = entries.iter().find_map(|entry| habits::elsewhere(&entry.key.text));
+    let finding = entries.iter().fold(Diagnostic::error(Code::E000, message), labelled).note(allowed);
+    finding.help_opt(help.map(str::to_owned))
 }
 
 /// Unknown keys where others are missing.
 fn in_the_place_of(unknown: &[&Entry], missing: &[String], keys: &Keys, what: &str) -> Diagnostic {
     let help = match (unknown, missing) {
+        ([one], missing) if let Some(help) = habits::elsewhere(&one.key.text) => {
+            format!("{help}; {}", missing_here(missing))
+        }
         ([one], [missing]) => format!("{missing} is missing: rename `{}` if that is what it is", one.key.text),
         (_, [missing]) => format!("{missing} is missing"),
         (_, missing) => missing_here(missing),

@@ -5,7 +5,7 @@ const KEYS: &[(&str, &str)] = &[
     ("stages", "nodes"),
     ("steps", "nodes"),
     ("tasks", "nodes"),
-    ("on_error", "error_handling"),
+    ("on_error", "strategy"),
     ("dead_letter", "dlq"),
     ("dead_letters", "dlq"),
     ("rejects", "dlq"),
@@ -91,6 +91,29 @@ const KEYS: &[(&str, &str)] = &[
 /// The key that a word of another tool means among those that are free.
 pub(super) fn meant(word: &str, free: impl Fn(&str) -> bool) -> Option<&'static str> {
     KEYS.iter().find(|(habit, key)| *habit == word && free(key)).map(|(_, key)| *key)
+}
+
+/// Words for which there is no key anywhere near, and how their work is done.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("dedup", DISTINCT),
+    ("deduplicate", DISTINCT),
+    ("distinct", DISTINCT),
+    ("filter", FILTER),
+    ("filters", FILTER),
+    ("having", HAVING),
+    ("join", JOIN),
+    ("limit", LIMIT),
+    ("on_error", ON_ERROR),
+    ("where", FILTER),
+];
+
+const HAVING: &str = "groups are filtered in a transform that reads the aggregate: `cxl: \"filter n > 1\"`";
+const ON_ERROR: &str = "whether bad rows stop the run is said once, at the top of the file: \
+     `error_handling: { strategy: continue }`";
+
+/// How the work of a key of another tool is done, where that takes more than another key.
+pub(super) fn elsewhere(word: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(habit, _)| *habit == word).map(|(_, help)| *help)
 }
 
 /// The word and the node type that it most likely means.

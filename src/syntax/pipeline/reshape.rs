@@ -49,7 +49,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let config = node.config(reader, &CONFIG)?;
     let partition_by = reader.require(&config, "partition_by").and_then(|given| reader.column_list(&given));
     let order_by = config.get("order_by").map(|given| sort::fields(reader, &given, &sort::WITHIN_GROUPS));
-    let (rules, rules_span) = rules::list(reader, &config, rule)?;
+    let (rules, rules_span) = rules::list(reader, &config, "when", rule)?;
     Some(NodeKind::Reshape(Reshape {
         input: input?,
         partition_by: partition_by?,

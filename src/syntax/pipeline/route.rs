@@ -4,7 +4,7 @@ use super::ast::{NodeKind, Route};
 use super::fields::{Fields, Given, Keys, Reader, elsewhere};
 use super::node::Parts;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
-use crate::syntax::cxl::ast::Expr;
+use crate::syntax::cxl::ast::{Expr, ExprKind};
 use crate::syntax::yaml::{Entry, Value};
 
 const CONFIG: Keys = Keys {
@@ -38,6 +38,16 @@ fn conditions(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Opti
         return None;
     }
     let entries = reader.mapping(&given)?;
+    if let Some((name, condition)) = named_and_told(entries) {
+        let branch = format!("{}: {}", reader.written(name.value.span), reader.written(condition.value.span));
+        reader.report(
+            Diagnostic::error(Code::E000, format!("a branch of {label} is written as its name and its condition"))
+                .label(name.key.span, "read as the name of a branch")
+                .label(condition.key.span, "read as the name of another branch")
+                .help(format!("write `{branch}`")),
+        );
+        return None;
+    }
     let branch = |entry: &Entry| {
         let blank = entry.key.text.trim().is_empty();
         if blank {
@@ -50,9 +60,43 @@ fn conditions(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Opti
         let name = Spanned::new(entry.key.text.clone(), entry.key.span);
         let what = format!("the condition of branch `{}`", name.value).into();
         let given = Given { what, node: &entry.value, key: entry.key.span };
-        let condition = reader.expression(&given);
+        let condition = match &entry.value.value {
+            Value::Mapping(inner) => nested(reader, &given, inner),
+            _ => reader.expression(&given),
+        };
         (!blank).then_some((name, condition))
     };
     let branches: Vec<_> = entries.iter().filter(|entry| entry.key.text != "<<").map(branch).collect();
     branches.into_iter().collect()
+}
+
+/// What a branch's name and condition are called where they are values of keys.
+const CONDITION: &[&str] = &["when", "condition", "if", "where", "cxl", "expr", "check"];
+
+/// `{ name: large, when: total > 10 }`, where `{ large: total > 10 }` is meant
+fn named_and_told(entries: &[Entry]) -> Option<(&Entry, &Entry)> {
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match entries {
+        [name, condition] if name.key.text == "name" && CONDITION.contains(&condition.key.text.as_str()) => {
+            let Value::Scalar(word) = &name.value.value else { return None };
+            let told = matches!(condition.value.value, Value::Scalar(_));
+            (told && is_word(&word.text)).then_some((name, condition))
+        }
+        _ => None,
+    }
+}
+
+/// Reports a condition with keys inside of it.
+fn nested(reader: &mut Reader<'_>, given: &Given<'_>, entries: &[Entry]) -> Expr {
+    let finding = reader.wrong_kind(given, "a CXL expression");
+    let help = match entries {
+        [Entry { value: node, .. }] if matches!(node.value, Value::Scalar(_)) => {
+            let (branch, condition) = (reader.written(given.key), reader.written(node.span));
+            let certain = !condition.contains('\n');
+            certain.then(|| format!("the condition stands behind the branch's name: `{branch}: {condition}`"))
+        }
+        _ => None,
+    };
+    reader.report(finding.help_opt(help));
+    Expr { kind: ExprKind::Error, span: given.node.span }
 }

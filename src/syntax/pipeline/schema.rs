@@ -1,8 +1,8 @@
 //! `schema`: the columns of a source, and the rounding scales of a sink.
 
-use super::ast::SchemaColumn;
+use super::ast::{SchemaColumn, SinkColumn};
 use super::fields::{Given, Keys, Reader, Refused, elsewhere, later};
-use crate::diagnostics::{Code, Diagnostic, Spanned};
+use crate::diagnostics::{Code, Diagnostic};
 use crate::syntax::yaml::{Entry, Node, Value};
 
 /// The most digits behind the point that a decimal keeps.
@@ -141,22 +141,22 @@ fn column_label(given: &Given<'_>) -> String {
     }
 }
 
-/// The scales that a sink rounds to, by output column.
-pub(super) fn scales(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<(Spanned<String>, Spanned<u8>)> {
+/// What a sink's `schema` says of its columns.
+pub(super) fn written(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<SinkColumn> {
     match given.node.value {
         Value::Scalar(_) => return not_yet(reader, given, "a schema in a file of its own").unwrap_or_default(),
         Value::Mapping(_) => return not_yet(reader, given, "a schema in the form of a mapping").unwrap_or_default(),
         Value::Sequence(_) | Value::Error => {}
     }
     let items = reader.list(given).unwrap_or_default();
-    items.iter().filter_map(|item| scale(reader, item)).collect()
+    items.iter().filter_map(|item| written_column(reader, item)).collect()
 }
 
-fn scale(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<(Spanned<String>, Spanned<u8>)> {
+fn written_column(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<SinkColumn> {
     let place = reader.first_line(given.node.span);
     let fields = reader.fields(given.node, column_label(given), place, &SINK_COLUMN)?;
     let name = reader.require(&fields, "name").and_then(|given| reader.string(&given));
-    fields.get("type").and_then(|given| reader.type_text(&given));
+    let ty = fields.get("type").and_then(|given| reader.type_text(&given));
     let scale = fields.get("scale").and_then(|given| reader.small(&given, 0, SCALE_LIMIT));
-    Some((name?, scale?))
+    Some(SinkColumn { name: name?, ty, scale })
 }

@@ -29,6 +29,10 @@ const CONFIG: Keys = Keys {
         later("join_values", "remove it, and join the values in a transform"),
         later("write_meta", "remove it"),
         later("reconstruct_envelope", "remove it"),
+        elsewhere("include", IN_MAPPING),
+        elsewhere("include_columns", IN_MAPPING),
+        elsewhere("only", IN_MAPPING),
+        elsewhere("keep", IN_MAPPING),
         elsewhere("delimiter", csv::IN_OPTIONS),
         elsewhere("separator", csv::IN_OPTIONS),
         elsewhere("sep", csv::IN_OPTIONS),
@@ -36,6 +40,9 @@ const CONFIG: Keys = Keys {
     ],
     ..Keys::NONE
 };
+
+const IN_MAPPING: &str =
+    "the columns that are written are listed in `mapping`, with `include_unmapped: false` for no others";
 
 const IF_EXISTS: &[(&str, IfExists)] =
     &[("overwrite", IfExists::Overwrite), ("error", IfExists::Error), ("unique_suffix", IfExists::UniqueSuffix)];
@@ -58,7 +65,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
     let include_correlation_keys = boolean(reader, &config, "include_correlation_keys", false);
     // Options and columns are those of the format.
     let format = format?;
-    let scales = config.group("schema").map(|given| schema::scales(reader, &given)).unwrap_or_default();
+    let schema = config.group("schema").map(|given| schema::written(reader, &given)).unwrap_or_default();
     let delimiter = config.group("options").map_or(b',', |given| csv::write_delimiter(reader, &given));
     Some(NodeKind::Sink(Sink {
         input: input?,
@@ -71,7 +78,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         exclude: exclude.unwrap_or(Some(Vec::new()))?,
         include_header,
         delimiter,
-        scales,
+        schema,
         sort_order: sort_order.unwrap_or_default(),
         include_correlation_keys,
     }))

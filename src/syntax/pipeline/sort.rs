@@ -54,8 +54,8 @@ pub(super) fn fields(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) ->
         return Vec::new();
     }
     if let Value::Scalar(scalar) = &given.node.value {
-        let field = reader.not_in_brackets(given, scalar);
-        return vec![SortField { field, descending: false, nulls: NullOrder::default() }];
+        let columns = reader.not_in_brackets(given, scalar).into_iter();
+        return columns.map(|field| SortField { field, descending: false, nulls: NullOrder::default() }).collect();
     }
     let items = reader.list(given).unwrap_or_default();
     items.iter().filter_map(|item| field(reader, item, form)).collect()

@@ -94,6 +94,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
         schema,
         csv,
         on_unmapped,
+        on_unmapped_span: config.get("on_unmapped").map(|given| given.node.span),
         sort_order: sort_order.unwrap_or_default(),
         sort_order_span,
         unsorted_is_error: on_unsorted.is_some_and(|mode| mode.value),

@@ -5,6 +5,7 @@ use super::fields::{Fields, Given, Keys, Reader, elsewhere, later};
 use super::node::Parts;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::syntax::cxl;
+use crate::syntax::yaml::Value;
 
 const CONFIG: Keys = Keys {
     read: &["cxl", "validations", "include_unmapped", "batch_size", "phase"],
@@ -25,9 +26,16 @@ const NAMING: &[&str] = &["declares", "analytic_window"];
 const VALIDATION: Keys = Keys {
     read: &["check", "field", "severity", "message", "name"],
     required: &["check"],
-    refused: &[later("args", "write the values into the expression of `check`")],
+    refused: &[
+        later("args", "write the values into the expression of `check`"),
+        elsewhere("fields", ONE_FIELD),
+        elsewhere("columns", ONE_FIELD),
+    ],
     ..Keys::NONE
 };
+
+const ONE_FIELD: &str =
+    "a validation checks one field: write one for each, such as `{ check: not_empty, field: email }`";
 
 /// Reads a transform. `None`, reported, if its input or its program is missing.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {
@@ -75,6 +83,11 @@ fn validations(reader: &mut Reader<'_>, given: &Given<'_>) -> Vec<Validation> {
 }
 
 fn validation(reader: &mut Reader<'_>, given: &Given<'_>) -> Option<Validation> {
+    if matches!(given.node.value, Value::Scalar(_)) && !given.is_null() {
+        let finding = reader.wrong_kind(given, "a mapping");
+        reader.report(finding.help("write it behind the key `check`: `{ check: <condition> }`"));
+        return None;
+    }
     let place = reader.first_line(given.node.span);
     let fields = reader.fields(given.node, "this validation".to_owned(), place, &VALIDATION)?;
     let field = fields.get("field").and_then(|given| reader.string(&given));
@@ -97,7 +110,7 @@ fn check_of(reader: &mut Reader<'_>, given: &Given<'_>, fields: &Fields<'_>) -> 
     if fields.has("field") {
         return Some(Check::NotEmpty(scalar.span));
     }
-    if !fields.incomplete() {
+    if !fields.incomplete() && !fields.refused(&["fields", "columns"]) {
         reader.report(
             Diagnostic::error(Code::E000, "`not_empty` needs the `field` that it checks")
                 .label(scalar.span, "of which field?")

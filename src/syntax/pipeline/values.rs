@@ -3,7 +3,7 @@
 use super::fields::{Given, Reader, in_quotes, listed};
 use super::swallowed;
 use crate::diagnostics::suggest::closest;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span, Spanned};
 use crate::syntax::cxl;
 use crate::syntax::yaml::{Entry, Node, Scalar, ScalarStyle, Value};
 
@@ -185,7 +185,7 @@ impl<'d> Reader<'d> {
     /// A list of texts. `None`, reported, if one of them can't be read.
     pub(super) fn strings(&mut self, given: &Given<'_>) -> Option<Vec<Spanned<String>>> {
         if let Value::Scalar(scalar) = &given.node.value {
-            return Some(vec![self.not_in_brackets(given, scalar)]);
+            return Some(self.not_in_brackets(given, scalar));
         }
         let items = self.list(given)?;
         let texts: Vec<_> = items.iter().map(|item| self.string(item)).collect();
@@ -195,23 +195,43 @@ impl<'d> Reader<'d> {
     /// The columns that groups are made by. The list's place is its value, or the key where that runs over several
     /// lines.
     pub(super) fn column_list(&mut self, given: &Given<'_>) -> Option<Spanned<Vec<Spanned<String>>>> {
-        let columns = self.strings(given)?;
+        let columns = match &given.node.value {
+            Value::Sequence(items) => match items.iter().position(is_position) {
+                Some(first) => return self.positions(given, &items[first]),
+                None => self.strings(given)?,
+            },
+            _ => self.strings(given)?,
+        };
         let one_line = self.first_line(given.node.span) == given.node.span;
         Some(Spanned::new(columns, if one_line { given.node.span } else { given.key }))
     }
 
-    /// Reports a text where a list of texts is wanted, which it most likely is one entry of.
-    pub(super) fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Spanned<String> {
+    /// Reports the first number in a list of columns, and what else is wrong with the list.
+    fn positions<T>(&mut self, given: &Given<'_>, first: &Node) -> Option<T> {
+        let written = self.written(first.span);
+        let help = format!("write the column's name; one that is called `{written}` is put in quotes: `\"{written}\"`");
+        let message = format!("{} lists columns by name, not by position", given.what);
+        self.report(Diagnostic::error(Code::E000, message).label(first.span, "a number").help(help));
+        for item in self.list(given)?.iter().filter(|item| !is_position(item.node)) {
+            self.string(item);
+        }
+        None
+    }
+
+    /// Reports a text where a list of texts is wanted, which it most likely is one entry of, or several with commas.
+    pub(super) fn not_in_brackets(&mut self, given: &Given<'_>, scalar: &Scalar) -> Vec<Spanned<String>> {
         let finding = self.wrong_kind(given, "a list");
         let written = self.written(scalar.span).to_owned();
         let quoted = matches!(scalar.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        let several = split_at_commas(scalar, &written);
         // Brackets and commas mean something else inside of brackets.
-        let safe = quoted || scalar.style == ScalarStyle::Plain && !written.contains(['[', ']', '{', '}', ',', '\n']);
+        let plain = scalar.style == ScalarStyle::Plain && !written.contains(['[', ']', '{', '}', ',', '\n']);
+        let safe = quoted || plain || several.is_some();
         self.report(match safe {
             true => finding.help(format!("write `[{written}]`")).fix(scalar.span, format!("[{written}]")),
             false => finding,
         });
-        Spanned::new(scalar.text.clone(), scalar.span)
+        several.unwrap_or_else(|| vec![Spanned::new(scalar.text.clone(), scalar.span)])
     }
 
     /// CXL, as `parse` reads it. What is no scalar is reported.
@@ -267,6 +287,32 @@ fn found(node: &Node) -> String {
         Value::Mapping(_) => "a mapping".to_owned(),
         Value::Error => "what stands here".to_owned(),
     }
+}
+
+/// Whether it is a plain whole number.
+fn is_position(item: &Node) -> bool {
+    let Value::Scalar(scalar) = &item.value else { return false };
+    scalar.style == ScalarStyle::Plain && !scalar.text.is_empty() && scalar.text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The names of a text such as `carrier, month`, as it is written; `None` if there is but one, or if they are no names.
+fn split_at_commas(scalar: &Scalar, written: &str) -> Option<Vec<Spanned<String>>> {
+    let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    if scalar.style != ScalarStyle::Plain || !written.contains(',') {
+        return None;
+    }
+    let mut names = Vec::new();
+    let mut start = scalar.span.start;
+    for part in written.split(',') {
+        let name = part.trim();
+        if !is_name(name) {
+            return None;
+        }
+        let at = start + (part.len() - part.trim_start().len()) as u32;
+        names.push(Spanned::new(name.to_owned(), Span::new(scalar.span.file, at, at + name.len() as u32)));
+        start += part.len() as u32 + 1;
+    }
+    Some(names)
 }
 
 /// The first line of a text, at most 40 characters of it, without control characters. A text of blanks is shown whole.

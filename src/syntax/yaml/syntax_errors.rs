@@ -256,12 +256,13 @@ impl<'a> Place<'a> {
         let (start, line) = self.line();
         if let Some((key, _)) = self.before().trim_start().trim_start_matches("- ").split_once(": ") {
             let value = start + self.text()[start..self.at].find(": ").map_or(0, |found| found + 2);
-            return error(format!("the value of `{key}` holds `: `, which begins another key"))
-                .label(self.character(), "a colon and a space, outside quotes")
-                .help(format!(
-                    "put the value in quotes: `{key}: '{}'`",
-                    shorten(&line_at(&self.text()[value..]).trim().replace('\'', "''"))
-                ));
+            let finding = error(format!("the value of `{key}` holds `: `, which begins another key"))
+                .label(self.character(), "a colon and a space, outside quotes");
+            let value = line_at(&self.text()[value..]).trim();
+            let is_entry = self.before().trim_start().starts_with("- ");
+            let quoted = format!("`{key}: '{}'`", shorten(&value.replace('\'', "''")));
+            let help = mapping_in_a_line(key, value, is_entry, &quoted);
+            return finding.help(help.unwrap_or_else(|| format!("put the value in quotes: {quoted}")));
         }
         if let Some(found) = self.line_above().and_then(|(start, line)| self.missing_space(start, line)) {
             return found;
@@ -417,6 +418,45 @@ fn comma(span: Span, open: char) -> Diagnostic {
     error(format!("a comma or `{close}` is missing in this {what}"))
         .label(span, "got stuck here")
         .help("put a comma between entries; put texts with `:`, `,`, brackets or braces in quotes")
+}
+
+/// Keys of a pipeline file whose value is a mapping.
+const OF_KEYS: &[&str] = &[
+    "pipeline",
+    "config",
+    "options",
+    "memory",
+    "concurrency",
+    "vars",
+    "conditions",
+    "error_handling",
+    "dlq",
+    "on_unmapped",
+    "mutate",
+    "synthesize",
+];
+
+/// What to do about keys with commas between them that lack the braces of a mapping: `config: type: csv, path: a.csv`,
+/// or `- name: id, type: int`, where the first of them is `key`. `quoted` is the line as a text.
+fn mapping_in_a_line(key: &str, value: &str, is_entry: bool, quoted: &str) -> Option<String> {
+    let is_pair = |part: &str| {
+        let (name, value) = part.trim().split_once(": ")?;
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        (is_name && !value.trim().is_empty()).then_some(())
+    };
+    let mut parts = value.split(", ");
+    let first = parts.next()?;
+    let others = parts.clone().count();
+    parts.map(is_pair).collect::<Option<Vec<_>>>()?;
+    match is_pair(first) {
+        // A text of its own may hold one colon.
+        Some(()) if others > 0 || OF_KEYS.contains(&key) => {
+            Some(format!("put the keys in braces: `{key}: {{ {} }}`", shorten(value)))
+        }
+        None if others > 0 && is_entry => Some(format!("put the keys in braces: `- {{ {key}: {} }}`", shorten(value))),
+        None if others > 0 => Some(format!("write each key on a line of its own; a text is put in quotes: {quoted}")),
+        _ => None,
+    }
 }
 
 fn line_at(text: &str) -> &str {
