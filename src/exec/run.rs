@@ -11,7 +11,7 @@ use super::clock::Clock;
 use super::dlq::{LetterFile, Room, Spool, start_files};
 use super::eval::Constants;
 use super::memory::{self, Arbitrator};
-use super::operators::{Counts, Full, Reached, Seal, Shared, SinkColumns, Tree, warning_total};
+use super::operators::{Counts, Full, Reached, Seal, Shared, SinkColumns, Tree, WARNING_SAMPLES, warning_total};
 use super::orders;
 use super::publish::{self, Destination, Output, Purpose, Workspace};
 use super::rest::Codec;
@@ -381,8 +381,9 @@ impl<'p> Run<'p> {
         reached += done.reached;
         let sinks = outputs.sinks.iter().map(|(id, output)| published(output, counts(*id).rows_out, false));
         let letters = outputs.letters.iter().map(|file| published(&file.output, file.rows, true));
-        let totals =
-            done.warned.iter().map(|((id, validation), count)| warning_total(plan.operator(*id), *validation, *count));
+        // Where all were spelled out, there is no more to say.
+        let more = done.warned.iter().filter(|(_, count)| count.all > WARNING_SAMPLES as u64);
+        let totals = more.map(|((id, validation), count)| warning_total(plan.operator(*id), *validation, *count));
         let consumers = consumers(plan, shared.arbitrator, shared.disk);
         let mut nodes: Vec<NodeReport> =
             plan.operators().map(|(id, operator)| node_report(operator, counts(id))).collect();

@@ -198,6 +198,8 @@ pub(super) fn read_failure(source: &Source<'_>, file: &SourceFile, error: &ReadE
             .help("unpack it, or save a spreadsheet as CSV: this version reads no compressed files"),
         ReadError::Compressed { kind } => csv(format!("{name} is compressed with {kind}"))
             .help("unpack it first: this version reads no compressed files"),
+        ReadError::Utf16 => csv(format!("{name} is UTF-16: so its byte order mark says"))
+            .help("save it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`"),
         ReadError::HeaderEncoding { line } => {
             let encoding = match source.spec.source.csv.encoding {
                 Encoding::Utf8 => "UTF-8",
@@ -219,13 +221,9 @@ fn binding_failure(source: &Source<'_>, file: &SourceFile, header: Option<&[Stri
     let column = |position: usize| &source.spec.source.columns[position];
     let error_at = |message: String| Diagnostic::error(Code::E391, message);
     let diagnostic = match error {
-        BindingError::Missing { column: position } => {
-            let wanted = &column(*position).header;
-            let names = header.unwrap_or_default();
-            error_at(format!("{file_name} has no column `{wanted}`, which source `{name}` declares"))
-                .label(column(*position).header_span, "declared here")
-                .note(format!("its header holds {}", quoted_list(names)))
-                .help(missing_help(wanted, names, &source.spec.source))
+        BindingError::Missing { columns } => {
+            let columns: Vec<_> = columns.iter().map(|position| column(*position)).collect();
+            missing_columns(source, file, header.unwrap_or_default(), &columns)
         }
         BindingError::Duplicate { column: position, positions: (first, second) } => {
             let wanted = &column(*position).header;
@@ -259,18 +257,49 @@ fn two_columns(name: &str, first: usize, second: usize) -> String {
     format!("two columns {called}, as number {} and number {}", first + 1, second + 1)
 }
 
-/// What is likely wrong where a header lacks a declared column.
-fn missing_help(wanted: &str, names: &[String], source: &hir::Source) -> String {
+/// What to say of a header that lacks declared columns.
+fn missing_columns(
+    source: &Source<'_>,
+    file: &SourceFile,
+    names: &[String],
+    columns: &[&hir::SourceColumn],
+) -> Diagnostic {
+    let (name, file_name) = (&source.operator.name, &file.display);
+    let wanted: Vec<String> = columns.iter().map(|column| column.header.clone()).collect();
+    let message = match wanted.as_slice() {
+        [one] => format!("{file_name} has no column `{}`, which source `{name}` declares", one.escape_debug()),
+        all => format!("{file_name} has no columns {}, which source `{name}` declares", quoted_list(all)),
+    };
+    let labelled = columns.iter().take(NAMES_SHOWN).fold(Diagnostic::error(Code::E391, message), |finding, column| {
+        finding.label(column.header_span, "declared here")
+    });
+    labelled.note(format!("its header holds {}", quoted_list(names))).help(missing_help(
+        &wanted,
+        names,
+        &source.spec.source,
+    ))
+}
+
+/// What is likely wrong where a header lacks declared columns.
+fn missing_help(wanted: &[String], names: &[String], source: &hir::Source) -> String {
+    let is_wanted = |part: &str| wanted.iter().any(|wanted| wanted == part);
     let separates = |separator: &str| {
-        let parts = |name: &String| name.split(separator).any(|part| part.trim_matches('"') == wanted);
+        let parts = |name: &String| name.split(separator).any(|part| is_wanted(part.trim_matches('"')));
         names.iter().any(parts)
     };
     if let Some(separator) = ["\t", ";", "|", ","].into_iter().find(|separator| separates(separator)) {
         let shown = separator.escape_debug();
         return format!("its fields are separated by `{shown}`: set `options: {{ delimiter: \"{shown}\" }}`");
     }
-    if let Some(close) = suggest::closest(wanted, names.iter().map(String::as_str)) {
-        return format!("did you mean `{close}`? `source_name` reads another header");
+    let padded = |name: &&String| name.trim() != name.as_str() && is_wanted(name.trim());
+    if let Some(padded) = names.iter().find(padded) {
+        let (shown, name) = (padded.escape_debug(), padded.trim());
+        return format!(
+            "the header has blanks beside the names: take them out, or read `{name}` with `source_name: \"{shown}\"`"
+        );
+    }
+    if let Some(help) = close_names(wanted, names) {
+        return help;
     }
     let known = |name: &String| source.columns.iter().any(|column| column.header == *name);
     match names.iter().any(known) {
@@ -279,6 +308,21 @@ fn missing_help(wanted: &str, names: &[String], source: &hir::Source) -> String 
                   otherwise `source_name` says which header a column is read from"
             .to_owned(),
     }
+}
+
+/// What names may be meant that the header does have.
+fn close_names(wanted: &[String], names: &[String]) -> Option<String> {
+    let close = |wanted: &String| Some((wanted.clone(), suggest::closest(wanted, names.iter().map(String::as_str))?));
+    let pairs: Vec<_> = wanted.iter().take(NAMES_SHOWN).filter_map(close).collect();
+    let meant = match pairs.as_slice() {
+        [] => return None,
+        [(_, close)] if wanted.len() == 1 => format!("`{close}`"),
+        pairs => {
+            let pairs: Vec<_> = pairs.iter().map(|(wanted, close)| format!("`{close}` for `{wanted}`")).collect();
+            pairs.join(", ")
+        }
+    };
+    Some(format!("did you mean {meant}? `source_name` reads another header"))
 }
 
 fn rejected_fields(source: &Source<'_>, file: &SourceFile, binding: &Binding) -> Failure {
@@ -297,9 +341,11 @@ fn rejected_fields(source: &Source<'_>, file: &SourceFile, binding: &Binding) ->
     )
 }
 
+/// How many names a message shows.
+const NAMES_SHOWN: usize = 12;
+
 /// Names for a message: the first dozen.
 fn quoted_list(names: &[String]) -> String {
-    const SHOWN: usize = 12;
     if names.is_empty() {
         return "nothing".to_string();
     }
@@ -307,8 +353,8 @@ fn quoted_list(names: &[String]) -> String {
         "" => "one without a name".to_owned(),
         name => format!("`{}`", name.escape_debug()),
     };
-    let shown: Vec<String> = names.iter().take(SHOWN).map(quoted).collect();
-    match names.len().saturating_sub(SHOWN) {
+    let shown: Vec<String> = names.iter().take(NAMES_SHOWN).map(quoted).collect();
+    match names.len().saturating_sub(NAMES_SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

@@ -6,8 +6,9 @@ use crate::analysis::hir::SourceColumn;
 /// Binds a file's header (or, without one, its width) to the declared columns.
 ///
 /// With a header, names are compared exactly and the order in the file is free; without one, columns are bound by
-/// position and the surplus fields are called `col_<i>`, counted from 0. Fails with the first column that can't be
-/// bound, or, if the extra fields are carried, with a name that two of them share.
+/// position and the surplus fields are called `col_<i>`, counted from 0. Fails with all columns that the header
+/// lacks, else with the first one that stands twice there, or, if the extra fields are carried, with a name that two of
+/// them share.
 pub fn bind(
     columns: &[SourceColumn],
     header: Option<&[String]>,
@@ -29,12 +30,17 @@ pub fn bind(
 }
 
 fn bind_by_name(columns: &[SourceColumn], names: &[String]) -> Result<Vec<usize>, BindingError> {
+    let is_missing = |column: &usize| !names.contains(&columns[*column].header);
+    let missing: Vec<usize> = (0..columns.len()).filter(is_missing).collect();
+    if !missing.is_empty() {
+        return Err(BindingError::Missing { columns: missing });
+    }
     let bound = columns.iter().enumerate().map(|(column, declared)| {
-        let mut positions = names.iter().enumerate().filter(|(_, name)| **name == declared.header).map(|(at, _)| at);
-        let first = positions.next().ok_or(BindingError::Missing { column })?;
-        match positions.next() {
-            None => Ok(first),
-            Some(second) => Err(BindingError::Duplicate { column, positions: (first, second) }),
+        let positions = names.iter().enumerate().filter(|(_, name)| **name == declared.header).map(|(at, _)| at);
+        match positions.collect::<Vec<_>>()[..] {
+            [first, second, ..] => Err(BindingError::Duplicate { column, positions: (first, second) }),
+            [only] => Ok(only),
+            [] => Err(BindingError::Missing { columns: vec![column] }),
         }
     });
     bound.collect()

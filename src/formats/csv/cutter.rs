@@ -210,13 +210,14 @@ impl Cutter {
 
     fn skip_byte_order_mark(&mut self) -> Result<(), ReadError> {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
+        const UTF_16: [&[u8]; 2] = [b"\xFF\xFE", b"\xFE\xFF"];
         while self.rest.len() < MARK.len() && !self.at_end {
             self.read_more(MARK.len())?;
         }
         if self.rest.starts_with(MARK) {
             self.from = MARK.len();
         }
-        Ok(())
+        if UTF_16.iter().any(|mark| self.rest.starts_with(mark)) { Err(ReadError::Utf16) } else { Ok(()) }
     }
 
     /// Reads up to so many bytes more behind what is left over.

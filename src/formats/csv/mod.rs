@@ -41,6 +41,8 @@ pub enum ReadError {
         /// What kind, such as `gzip`.
         kind: &'static str,
     },
+    /// A byte order mark says that it is UTF-16.
+    Utf16,
     /// The header could not be decoded: not valid in the declared encoding.
     HeaderEncoding {
         /// The line.
@@ -106,10 +108,10 @@ pub struct Binding {
 /// Why a header can't serve a schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BindingError {
-    /// A declared column is not in the header: its name and the header it is read from.
+    /// Declared columns are not in the header.
     Missing {
-        /// Position among the declared columns.
-        column: usize,
+        /// Positions among the declared columns.
+        columns: Vec<usize>,
     },
     /// A header that the schema needs stands twice.
     Duplicate {

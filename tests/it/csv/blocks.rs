@@ -342,7 +342,9 @@ fn columns_are_bound_by_name() {
     let bound = bind_to(&["b", "a"], &["a", "x", "b", "y"], true).expect("binds");
     let extra = vec![(1, "x".to_owned()), (3, "y".to_owned())];
     assert_eq!(bound, Binding { declared: vec![2, 0], extra, width: 4 });
-    assert_eq!(bind_to(&["a", "A"], &["a", "b"], true), Err(BindingError::Missing { column: 1 }));
+    assert_eq!(bind_to(&["a", "A"], &["a", "b"], true), Err(BindingError::Missing { columns: vec![1] }));
+    let several = bind_to(&["x", "a", " a", "x"], &["a", "a"], true);
+    assert_eq!(several, Err(BindingError::Missing { columns: vec![0, 2, 3] }));
     assert_eq!(
         bind_to(&["b", "a"], &["a", "b", "a"], true),
         Err(BindingError::Duplicate { column: 1, positions: (0, 2) })

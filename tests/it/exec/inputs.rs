@@ -183,6 +183,13 @@ fn compressed_files_are_recognised() {
         }
     }
     assert_snapshot("exec/compressed_files", &text);
+    for mark in [b"\xff\xfe", b"\xfe\xff"] {
+        lab.write("a.csv", [mark.as_slice(), b"n\0\n\0"].concat());
+        for options in ["", ", options: { encoding: latin-1 }"] {
+            let failure = lab.failure(&pipeline(&format!("path: a.csv{options}")));
+            assert!(failure.starts_with("error[E391]: a.csv is UTF-16: so its byte order mark says"), "{failure}");
+        }
+    }
     for start in ["PK", "BZh", "BZh91AY&S", "(5/", "PKW"] {
         lab.write("a.csv", format!("{start},n\nx,1\n"));
         lab.run(&pipeline("path: a.csv")).expect("these are names of columns");
