@@ -1,24 +1,11 @@
 //! File formats and the options of CSV.
 
 use super::ast::{CsvReadOptions, Encoding, Format};
-use super::fields::{Fields, Given, Keys, Reader, elsewhere};
+use super::fields::{Fields, Given, Keys, Reader};
 use crate::diagnostics::suggest::closest;
 use crate::diagnostics::{Code, Diagnostic, Spanned};
 
-const READ: Keys = Keys {
-    read: &["delimiter", "quote_char", "has_header", "encoding"],
-    refused: &[
-        elsewhere("null_values", NULLS),
-        elsewhere("null_value", NULLS),
-        elsewhere("na_values", NULLS),
-        elsewhere("nulls", NULLS),
-        elsewhere("null", NULLS),
-    ],
-    ..Keys::NONE
-};
-
-const NULLS: &str = "remove it; only an empty cell is null: declare the column as `string`, and convert it in a \
-     transform, where `try_int()` and the like give null for other words";
+const READ: Keys = Keys { read: &["delimiter", "quote_char", "has_header", "encoding"], ..Keys::NONE };
 
 const WRITE: Keys = Keys { read: &["delimiter"], ..Keys::NONE };
 

@@ -103,11 +103,17 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("having", HAVING),
     ("join", JOIN),
     ("limit", LIMIT),
+    ("na_values", NULLS),
+    ("null_value", NULLS),
+    ("null_values", NULLS),
+    ("nulls", NULLS),
     ("on_error", ON_ERROR),
     ("where", FILTER),
 ];
 
 const HAVING: &str = "groups are filtered in a transform that reads the aggregate: `cxl: \"filter n > 1\"`";
+const NULLS: &str = "only an empty cell is null: declare the column as `string`, and convert it in a transform, where \
+     `try_int()` and the like give null for other words";
 const ON_ERROR: &str = "whether bad rows stop the run is said once, at the top of the file: \
      `error_handling: { strategy: continue }`";
 

@@ -1,7 +1,8 @@
 //! Values that a comma tears apart.
 //!
 //! Inside `{ }` a comma ends a value without quotes: of `{ type: decimal(10,2) }` YAML makes the key `type` with the
-//! value `decimal(10`, and a key `2)` without a value. The parts are put together again and reported once.
+//! value `decimal(10`, and a key `2)` without a value; of `{ group_by: carrier, month }` it makes a key `month`. The parts
+//! are put together again and reported once.
 
 use super::fields::Reader;
 use crate::diagnostics::{Code, Diagnostic, Span};
@@ -19,11 +20,15 @@ pub(super) fn mend(reader: &mut Reader<'_>, node: &mut Node) {
                     index += 1;
                     continue;
                 }
-                if let Some(parts) = parts(reader, &entries[index..]) {
+                let in_brackets = parts(reader, &entries[index..]);
+                if let Some(parts) = in_brackets.or_else(|| names(reader, &entries[index..])) {
                     let last = &entries[index + parts].key;
                     let span = entries[index].value.span.to(last.span);
                     let is_column = entries.iter().any(|entry| entry.key.text == "name");
-                    report(reader, &entries[index].key.text, span, is_column);
+                    match in_brackets {
+                        Some(_) => report(reader, &entries[index].key.text, span, is_column),
+                        None => report_list(reader, &entries[index].key.text, span),
+                    }
                     entries[index].value = Node { value: Value::Error, span };
                     entries.drain(index + 1..=index + parts);
                 }
@@ -45,10 +50,7 @@ fn parts(reader: &Reader<'_>, entries: &[Entry]) -> Option<usize> {
     }
     let mut end = value.span.end;
     for (index, entry) in rest.iter().enumerate() {
-        let is_part = entry.key.style == ScalarStyle::Plain
-            && matches!(&entry.value.value, Value::Scalar(value) if value.text.is_empty() && value.is_null());
-        let between = Span::new(entry.key.span.file, end, entry.key.span.start);
-        if !is_part || reader.written(between).trim() != "," {
+        if !is_part(reader, entry, end) {
             return None;
         }
         end = entry.key.span.end;
@@ -58,6 +60,45 @@ fn parts(reader: &Reader<'_>, entries: &[Entry]) -> Option<usize> {
         }
     }
     None
+}
+
+/// Whether the entry is nothing but what stands behind a comma; `end` is where the part in front of it ends.
+fn is_part(reader: &Reader<'_>, entry: &Entry, end: u32) -> bool {
+    let between = Span::new(entry.key.span.file, end, entry.key.span.start);
+    entry.key.style == ScalarStyle::Plain
+        && matches!(&entry.value.value, Value::Scalar(value) if value.text.is_empty() && value.is_null())
+        && reader.written(between).trim() == ","
+}
+
+/// Keys whose value is a list of names.
+const OF_NAMES: &[&str] =
+    &["inputs", "group_by", "partition_by", "order_by", "sort_order", "correlation_key", "mapping", "exclude", "paths"];
+
+/// How many of the entries behind the first one are names of its list, which lacks its brackets.
+fn names(reader: &Reader<'_>, entries: &[Entry]) -> Option<usize> {
+    let (first, rest) = entries.split_first()?;
+    let Value::Scalar(value) = &first.value.value else { return None };
+    if !OF_NAMES.contains(&first.key.text.as_str()) || value.style != ScalarStyle::Plain || value.text.is_empty() {
+        return None;
+    }
+    let mut end = value.span.end;
+    let ends_of_parts = rest.iter().take_while(|entry| {
+        let is_part = is_part(reader, entry, end);
+        end = entry.key.span.end;
+        is_part
+    });
+    Some(ends_of_parts.count()).filter(|count| *count > 0)
+}
+
+/// Reports a list without brackets.
+fn report_list(reader: &mut Reader<'_>, key: &str, span: Span) {
+    let written = reader.written(span);
+    let mended = format!("[{written}]");
+    let finding = Diagnostic::error(Code::E000, format!("`{key}` must be a list, not `{written}`"))
+        .label(span, "expected a list")
+        .help(format!("write `{mended}`"))
+        .fix(span, mended);
+    reader.report(finding);
 }
 
 /// How many more brackets are opened than closed.
