@@ -104,7 +104,10 @@ impl Binder<'_> {
         };
         let help = match (missing.is_empty(), extra.is_empty()) {
             (true, true) => {
-                format!("declare its columns in the order of `{}`; a transform can't move them", first.name())
+                format!(
+                    "declare the columns of its source in the order of `{}`; one transform can't move them, two can",
+                    first.name()
+                )
             }
             (true, false) => "leave it out by a transform in front with `include_unmapped: false`".to_owned(),
             _ => "emit the same names in a transform in front of one of them".to_owned(),

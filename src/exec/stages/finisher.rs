@@ -309,7 +309,8 @@ impl Segment<'_, '_> {
         );
         let diagnostic = Diagnostic::error(Code::E368, message)
             .label(threshold.span, "the ceiling")
-            .label(source.operator.span, "read here");
+            .label(source.operator.span, "read here")
+            .help("the share is counted row by row; `dlq.max_rate` with `min_records` is one of the whole input");
         Failure::new(diagnostic, 3)
     }
 }
