@@ -1,6 +1,7 @@
 //! Which files a source reads, and what becomes of columns that no schema declares.
 
 use clinker::exec::{self, Mode, Options};
+use clinker::plan::explain::{Input, Sample};
 
 use super::lab::{Lab, Meddler};
 use crate::support::assert_snapshot;
@@ -160,6 +161,24 @@ fn missing_inputs_are_warned_of_in_a_check_and_refused_before_a_run() {
         assert_eq!(lab.run(&pipeline(matcher)).expect_err("refused").exit_code, 1);
     }
     assert_snapshot("exec/missing_inputs", &text);
+}
+
+/// Estimates rest on the first rows of the largest file; where none can be read, on the sizes alone.
+#[test]
+fn the_first_rows_of_inputs_are_looked_at() {
+    let lab = Lab::new(&[("in/a.csv", "n,x\n1,a\n"), ("in/b.csv", "x,n\n\"b,b\",22\n,3\n")]);
+    let look = |matcher: &str| exec::inputs(&lab.compile(&pipeline(matcher)).0, &lab.options).remove("days");
+    let sample = Sample { rows: 2, bytes: 12, columns: vec![3], fields: 2, headers: 8 };
+    assert_eq!(look("glob: in/*.csv"), Some(Input { bytes: 24, sample: Some(sample.clone()) }));
+    let without = Sample { columns: vec![4], headers: 0, rows: 3, bytes: 16, ..sample };
+    let input = Input { bytes: 16, sample: Some(without) };
+    assert_eq!(look("path: in/b.csv, options: { has_header: false }"), Some(input));
+    for unlike in ["n,x\n", "other,x\n1,2\n", "n,x\n\"1,2\n", "\x1f\u{8b}", "\r\n"] {
+        lab.write("c.csv", unlike);
+        assert_eq!(look("path: c.csv"), Some(Input { bytes: unlike.len() as u64, sample: None }), "{unlike:?}");
+    }
+    lab.write("d.csv", "");
+    assert_eq!(look("path: d.csv").or(look("path: e.csv")).or(look("paths: [in/a.csv, e.csv]")), None);
 }
 
 /// A compressed file is told from a strange header, whatever it is called and however it is read.
