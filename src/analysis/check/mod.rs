@@ -63,6 +63,8 @@ pub(super) struct Checker<'a> {
     emits: Vec<Slot>,
     /// The same of each emit.
     emit_branches: Vec<Vec<Branch>>,
+    /// Of each emit, the call of `min` or `max` that it is.
+    emit_extremes: Vec<Option<ast::Expr>>,
     /// Whether every statement so far was parsed; a let may be missing if not.
     complete: bool,
     unknown: Vec<Unknown>,
@@ -130,6 +132,7 @@ impl<'a> Checker<'a> {
             let_branches: Vec::new(),
             emits: Vec::new(),
             emit_branches: Vec::new(),
+            emit_extremes: Vec::new(),
             complete: true,
             unknown: Vec::new(),
             later: Vec::new(),

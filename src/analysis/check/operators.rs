@@ -117,7 +117,15 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Arithmetic { op, left, right }, ty, span }
     }
 
+    /// The call of `min` or `max` that an emit gives under the name that is read, if it is one of texts.
+    fn extreme_of(&self, read: &Expr) -> Option<ast::Expr> {
+        let (ExprKind::Emit(slot), Kind::String) = (&read.kind, &read.ty.kind) else { return None };
+        self.emit_extremes.get(*slot)?.clone()
+    }
+
     fn report_arithmetic(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
+        let extremes = [left, right].map(|operand| self.extreme_of(&operand.0));
+        let (left, right) = (&spelled_out(left, &extremes[0]), &spelled_out(right, &extremes[1]));
         let (l, r) = (&left.0.ty, &right.0.ty);
         if mixes_decimal_and_float(&l.kind, &r.kind) {
             return self.report_decimal_with_float(op, left, right);
@@ -185,6 +193,8 @@ impl Checker<'_> {
     }
 
     fn report_comparison(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
+        let extremes = [left, right].map(|operand| self.extreme_of(&operand.0));
+        let (left, right) = (&spelled_out(left, &extremes[0]), &spelled_out(right, &extremes[1]));
         if mixes_decimal_and_float(&left.0.ty.kind, &right.0.ty.kind) {
             return self.report_decimal_with_float(op, left, right);
         }
@@ -300,6 +310,11 @@ fn balanced(op: BinaryOp, mut parts: Vec<Expr>) -> Expr {
     let (ty, span) =
         (Type { kind: Kind::Bool, nullable: left.ty.nullable || right.ty.nullable }, left.span.to(right.span));
     Expr { kind: ExprKind::Logic { op, left: Box::new(left), right: Box::new(right) }, ty, span }
+}
+
+/// An operand for messages: the name of an emit stands for the call that the emit gives.
+fn spelled_out<'e>(operand: &Operand<'e>, emitted: &'e Option<ast::Expr>) -> Operand<'e> {
+    (operand.0.clone(), emitted.as_ref().unwrap_or(operand.1))
 }
 
 fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help> {

@@ -1,6 +1,6 @@
 //! The statements of a program, and what its output row is.
 
-use super::describe::article;
+use super::describe::{article, extreme};
 use super::operators::this_is;
 use super::{Branch, Checker, Row};
 use crate::analysis::hir::{Column, Expr, ExprKind, OutputColumn, Schema, Slot, Statement};
@@ -86,6 +86,7 @@ impl Checker<'_> {
         let branches = self.branches_if_mixed(&value);
         self.mixes.insert(name.span, branches.clone());
         self.emit_branches.push(branches);
+        self.emit_extremes.push(extreme(value_ast).map(|_| value_ast.clone()));
         self.emits.push(Slot { name: name.text.clone(), ty: value.ty.clone() });
         Statement::Emit { slot: self.emits.len() - 1, value }
     }
