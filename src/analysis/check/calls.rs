@@ -2,7 +2,9 @@
 
 use super::aggregates::{AGGREGATES, WHERE_AGGREGATES_BELONG};
 use super::describe::{Help, article, converted, operand, with_help};
-use super::habits::{IF_NULL_HELP, aggregate_habit, call_habit, habit, is_count_distinct, is_if_null, is_window};
+use super::habits::{
+    IF_NULL_HELP, STRFTIME, aggregate_habit, call_habit, format_of, habit, is_count_distinct, is_if_null, is_window,
+};
 use super::names::{did_you_mean, list};
 use super::operators::cannot_mix;
 use super::unify::{convert, unify_kinds};
@@ -82,13 +84,13 @@ impl Checker<'_> {
             (None, _) if is_window(name) => {
                 self.windows(method);
             }
-            (None, _) => self.unknown_method(unknown, receiver, method),
+            (None, _) => self.unknown_method(unknown, receiver, method, args.unwrap_or_default()),
         }
         None
     }
 
     /// Takes note of a function that looks at the rows around a row.
-    fn windows(&mut self, function: &Name) -> Expr {
+    pub(super) fn windows(&mut self, function: &Name) -> Expr {
         self.unsupported_but(function.span, "windows over rows are", NO_WINDOWS)
     }
 
@@ -100,9 +102,13 @@ impl Checker<'_> {
         self.error(diagnostic);
     }
 
-    fn unknown_method(&mut self, code: Code, receiver: &Expr, method: &Name) {
+    fn unknown_method(&mut self, code: Code, receiver: &Expr, method: &Name, args: &[Arg]) {
         let message = format!("there is no method `{}`", method.text);
         let diagnostic = Diagnostic::error(code, message).label(method.span, "not a method");
+        let is_date = matches!(receiver.ty.kind, Kind::Date | Kind::DateTime);
+        if let Some(help) = format_habit(&method.text, is_date, args) {
+            return self.error(diagnostic.help(help));
+        }
         if method.text == "format" {
             let help = "`to_string()` gives a value's text, `format_date(…)` a date in a format of choice";
             return self.error(diagnostic.help(help));
@@ -314,6 +320,23 @@ impl Checker<'_> {
             }
             None => diagnostic.note("work on rows is done by methods: `value.method()`"),
         }
+    }
+}
+
+/// What to write in place of a method that takes a format in the letters of other tools.
+fn format_habit(method: &str, on_date: bool, args: &[Arg]) -> Option<String> {
+    let [Arg::Expr(ast::Expr { kind: ast::ExprKind::Literal(Literal::String(text)), .. })] = args else { return None };
+    let function = match habit(method) {
+        Some(function) => Function::by_name(function)?,
+        None if method == "format" && on_date => Function::FormatDate,
+        None => return None,
+    };
+    let written = format!("\"{text}\"");
+    match format_of(function, &written) {
+        // The name alone is wrong.
+        Some(format) if format == written && method != "format" => None,
+        Some(format) => Some(format!("write `{}({format})`", function.name())),
+        None => Some(format!("did you mean `{}`? {STRFTIME}", function.name())),
     }
 }
 

@@ -139,6 +139,9 @@ const WINDOWS: &[&str] = &[
 /// What to write in place of one of them.
 pub(super) const IF_NULL_HELP: &str = "write `a ?? b`: it gives `b` where `a` is null";
 
+/// What is said about a format in letters that nobody knows.
+pub(super) const STRFTIME: &str = "Formats are those of strftime, such as `\"%d.%m.%Y\"`";
+
 /// The method that a name of another language stands for.
 pub(super) fn habit(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(word, _)| same(word, name)).map(|(_, method)| *method)
@@ -168,10 +171,7 @@ pub(super) fn call_habit(name: &str, args: &[String]) -> Option<String> {
         }
         [format] => match format_of(method, format) {
             Some(format) => format!("it is a method: write `{receiver}.{}({format})`", method.name()),
-            None => {
-                let name = method.name();
-                format!("it is a method, `{receiver}.{name}(…)`; formats are those of strftime, such as `\"%d.%m.%Y\"`")
-            }
+            None => format!("it is a method, `{receiver}.{}(…)`. {STRFTIME}", method.name()),
         },
         rest => format!("it is a method: write `{receiver}.{}({})`", method.name(), rest.join(", ")),
     })
@@ -179,7 +179,7 @@ pub(super) fn call_habit(name: &str, args: &[String]) -> Option<String> {
 
 /// The first argument of a method; a text in the letters of other tools becomes a format of strftime. `None` if nobody
 /// knows what it means.
-fn format_of(method: Function, written: &str) -> Option<String> {
+pub(super) fn format_of(method: Function, written: &str) -> Option<String> {
     let signature = method.signature();
     if signature.max_args() == Some(0) {
         return Some(written.to_owned());

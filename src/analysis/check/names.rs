@@ -1,7 +1,7 @@
 //! What a name in CXL refers to: a let, a column, an earlier emit, or a variable of the run.
 
 use super::aggregates::AGGREGATES;
-use super::habits::habit;
+use super::habits::{habit, is_window};
 use super::{Checker, Unknown, failed};
 use crate::analysis::functions::Function;
 use crate::analysis::hir::{Expr, ExprKind, Stamp, Variable};
@@ -87,12 +87,15 @@ impl Checker<'_> {
         if self.name(&head.text, head.span).ty.is_error() {
             return failed(span);
         }
+        if is_window(&member.text) {
+            return self.windows(member);
+        }
         let message = format!("`{}` has no member `{}`", head.text, member.text);
         let diagnostic = Diagnostic::error(Code::E203, message).label(member.span, "not a member");
         let near = || closest(&member.text, Function::ALL.iter().map(|function| function.name()));
         let method = habit(&member.text).or_else(near).filter(|_| parts.len() == 2);
         self.error(match method {
-            _ if parts.len() == 2 && Function::by_name(&member.text).is_some() => {
+            _ if Function::by_name(&member.text).is_some() => {
                 let end = Span::new(member.span.file, member.span.end, member.span.end);
                 diagnostic.help(format!("to call the method, write `{}.{}()`", head.text, member.text)).fix(end, "()")
             }

@@ -329,6 +329,9 @@ fn arithmetic_help(op: BinaryOp, left: &Operand, right: &Operand) -> Option<Help
         }
         (BinaryOp::Add, Kind::String, _) => Help::method(right.1, "to_string", "to join texts"),
         (BinaryOp::Add, _, Kind::String) => Help::method(left.1, "to_string", "to join texts"),
+        (BinaryOp::Multiply, Kind::String, Kind::Int) if to_number(l, r, left.1).is_none() => {
+            Help::say(format!("to repeat a text, write `{}.repeat({})`", operand(left.1), operand(right.1)))
+        }
         (_, Kind::String, _) => Help::say(to_number(l, r, left.1)?),
         (_, _, Kind::String) => Help::say(to_number(r, l, right.1)?),
         (BinaryOp::Add, Kind::Date | Kind::DateTime, Kind::Int) => {
