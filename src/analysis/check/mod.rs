@@ -14,6 +14,7 @@ mod groups;
 mod habits;
 mod mixed;
 mod names;
+mod operand_help;
 mod operators;
 mod row;
 mod several;
