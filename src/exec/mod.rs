@@ -259,13 +259,22 @@ pub fn inputs(plan: &PhysicalPlan, options: &Options) -> BTreeMap<String, Input>
 
 /// The folder for rows that do not fit the memory limit.
 pub fn spill_root(options: &Options) -> PathBuf {
-    options.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
+    options.spill_dir.clone().or_else(temporary_folder).unwrap_or_else(usual_folder)
 }
 
 /// Who named that folder, for messages; `None` where nobody did.
 fn spill_root_named_by(options: &Options) -> Option<&'static str> {
-    let by_system = || std::env::var_os("TMPDIR").filter(|folder| std::env::temp_dir() == **folder).map(|_| "TMPDIR");
+    let by_system = || temporary_folder().map(|_| "TMPDIR");
     options.spill_dir.as_ref().map(|_| "--spill-dir").or_else(by_system)
+}
+
+fn usual_folder() -> PathBuf {
+    if cfg!(unix) { "/tmp".into() } else { std::env::temp_dir() }
+}
+
+/// What `TMPDIR` says, if it says something.
+fn temporary_folder() -> Option<PathBuf> {
+    std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
 /// Runs a plan.

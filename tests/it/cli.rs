@@ -503,6 +503,8 @@ fn a_spill_folder_is_tried_before_the_run() {
     let named = shell(folder.path(), "clinker run p.yaml --spill-dir /proc");
     assert_eq!((named.code, &*named.stdout), (Some(4), ""));
     assert_snapshot("cli/spill-folder", &(missing.stderr + &named.stderr));
+    let unnamed = shell(folder.path(), "TMPDIR= clinker run p.yaml --explain");
+    assert!(unnamed.stdout.contains("in /tmp, "), "{}", unnamed.stdout);
     assert!(!folder.path().join("o.csv").exists(), "nothing was written");
     let streaming = std::fs::read_to_string(folder.path().join("p.yaml")).expect("it is there");
     std::fs::write(folder.path().join("p.yaml"), streaming.replace(", sort_order: [n]", "")).expect("it is written");

@@ -88,6 +88,11 @@ impl Letters {
         self.bytes.clear();
     }
 
+    /// What is written of them, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Adds one that ends at `end` of what the writer wrote.
     pub fn add(&mut self, position: u32, node: usize, row: LetterRow, end: usize) {
         self.add_bound(position, node, row, Bond::Alone, end);

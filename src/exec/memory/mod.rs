@@ -8,7 +8,7 @@ mod working_set;
 pub use allocator::{give_back_freed_memory, keep_freed_memory};
 pub use segments::Segments;
 pub use strings::Strings;
-pub use working_set::{block_size, block_size_of, most_of_a_row, working_set};
+pub use working_set::{batch_share, block_share, block_size, block_size_of, most_of_a_row, working_set};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

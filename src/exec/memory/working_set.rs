@@ -27,6 +27,18 @@ pub fn block_size(wanted: usize, limit: u64, threads: usize) -> usize {
     wanted.min(fitting.max(SMALLEST) as usize)
 }
 
+/// Bytes that one block may take, with so many workers: two blocks of each are on their way.
+pub fn block_share(limit: u64, threads: usize) -> u64 {
+    const LEAST: u64 = 12 * SMALLEST;
+    (working_set(limit) / (2 * threads.max(1) as u64)).max(LEAST)
+}
+
+/// Bytes that the texts of one batch may take, with so many workers.
+pub fn batch_share(limit: u64, threads: usize) -> u64 {
+    const LEAST: u64 = 256 << 10;
+    (working_set(limit) / (4 * threads.max(1) as u64)).max(LEAST)
+}
+
 /// The most that a single row of a block may take beside a memory limit, in bytes: what is more is reserved.
 pub fn most_of_a_row(limit: u64) -> u64 {
     const LEAST: u64 = 128 << 10;

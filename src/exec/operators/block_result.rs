@@ -167,6 +167,14 @@ impl BlockResult {
         self.written.resize(if tree.marks_rows { unit.rows().div_ceil(64) } else { 0 }, 0);
     }
 
+    /// What it takes until it is written, in bytes.
+    pub fn bytes_made(&self) -> u64 {
+        let written = self.sinks.iter().map(Vec::len).sum::<usize>();
+        let resting = self.collected.iter().map(|collected| collected.chunk.bytes.len() + collected.packed.len());
+        let handed = self.handed.iter().flatten().map(Batch::text_bytes).sum::<usize>();
+        (written + resting.sum::<usize>() + handed + self.letters.bytes()) as u64
+    }
+
     /// Counts the rows that sinks got, if they were marked, but for those that are counted one by one.
     pub fn count_marked(&mut self, tree: &Tree<'_>) {
         self.made.sort_unstable();
@@ -207,11 +215,12 @@ impl BlockResult {
     }
 }
 
-/// Forgets what is in a buffer, and the buffer itself if it is far larger than usual.
+/// Forgets what is in a buffer, and most of the buffer if little was in it.
 pub(crate) fn clear_bytes(bytes: &mut Vec<u8>) {
-    const LARGE: usize = 4 << 20;
+    const KEPT: (usize, usize) = (64 << 10, 4 << 20);
+    let kept = (2 * bytes.len()).clamp(KEPT.0, KEPT.1);
     bytes.clear();
-    bytes.shrink_to(LARGE);
+    bytes.shrink_to(kept);
 }
 
 impl Counts {

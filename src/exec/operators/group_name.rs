@@ -20,7 +20,7 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::String(text) => format!("\"{}\"", shortened(text, VALUE).escape_debug()),
-        value => value.to_string(),
+        value => shortened(&value.to_string(), VALUE),
     }
 }
 

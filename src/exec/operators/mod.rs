@@ -2,6 +2,7 @@
 //! interleaving merges.
 
 mod aggregate;
+mod batch_rows;
 mod block_result;
 mod buffer;
 mod cull;
@@ -44,7 +45,7 @@ use crate::diagnostics::Diagnostic;
 use crate::exec::Failure;
 use crate::exec::dlq::LetterShape;
 use crate::exec::eval::{self, Constants};
-use crate::exec::memory::{Arbitrator, most_of_a_row};
+use crate::exec::memory::{Arbitrator, batch_share, most_of_a_row};
 use crate::exec::rest::Codec;
 use crate::exec::sources::Source;
 use crate::exec::spill::Disk;
@@ -54,6 +55,7 @@ use crate::plan::physical::{
     AggregateOperator, IdentityUse, Operator, OperatorId, OperatorKind, PhysicalPlan, RestForm, Segment,
 };
 
+use batch_rows::BatchRows;
 use merge::ColumnMap;
 
 /// A segment's operators.
@@ -70,8 +72,8 @@ pub(crate) struct Tree<'p> {
     pub joins: Vec<Join>,
     /// The nodes of the aggregates that stream.
     pub streams: Vec<usize>,
-    /// Most rows of a batch.
-    pub batch_size: u32,
+    /// The rows of a batch.
+    pub batch_rows: BatchRows,
     /// Owns the memory limit.
     pub arbitrator: &'p Arbitrator,
     /// What a row may take beside the limit, in bytes.
@@ -263,7 +265,10 @@ impl<'p> Tree<'p> {
             slots: Vec::new(),
             joins: Vec::new(),
             streams: Vec::new(),
-            batch_size: plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
+            batch_rows: BatchRows::new(
+                plan.settings.batch_size.try_into().unwrap_or(u32::MAX),
+                batch_share(shared.arbitrator.limit(), shared.threads),
+            ),
             arbitrator: shared.arbitrator,
             most_of_a_row: most_of_a_row(shared.arbitrator.limit()),
             marks_rows: false,
@@ -309,7 +314,7 @@ impl<'p> Tree<'p> {
             }
             OperatorKind::Transform(spec) => {
                 let own = spec.transform.batch_size.and_then(|rows| u32::try_from(rows).ok());
-                self.batch_size = self.batch_size.min(own.unwrap_or(u32::MAX)).max(1);
+                self.batch_rows.limit(own.unwrap_or(u32::MAX));
                 let program = eval::Transform::new(&spec.transform, &spec.stored, Arc::clone(&shared.constants));
                 Action::Transform(Box::new(program))
             }

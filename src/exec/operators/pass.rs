@@ -45,6 +45,8 @@ pub(crate) struct Pass<'a, 'p> {
     has_large: bool,
     /// For each buffer, then for each input of an interleaving merge, the small batches that wait for more.
     joining: Vec<Joining>,
+    /// Bytes of the texts that a transform made of the batch, the most of all transforms.
+    made: usize,
     clock: Clock,
 }
 
@@ -69,9 +71,22 @@ impl<'a, 'p> Pass<'a, 'p> {
         let letters = LetterWriter::default();
         let (waiting, stretches) = (Vec::new(), tree.streams.iter().map(|_| None).collect());
         let joining = (0..tree.slots.len() + tree.joins.len()).map(|_| Joining::default()).collect();
-        let (first, has_large) = (None, false);
-        let mut pass =
-            Self { tree, sources, unit, result, letters, waiting, stretches, first, room, has_large, joining, clock };
+        let (first, has_large, made) = (None, false, 0);
+        let mut pass = Self {
+            tree,
+            sources,
+            unit,
+            result,
+            letters,
+            waiting,
+            stretches,
+            first,
+            room,
+            has_large,
+            joining,
+            made,
+            clock,
+        };
         match unit {
             Unit::Text { source, ticket, block, index } => {
                 pass.each_batch(block.records, |pass, range| pass.decode(source, ticket, block, index, range));
@@ -107,10 +122,12 @@ impl<'a, 'p> Pass<'a, 'p> {
     fn each_batch(&mut self, rows: u32, mut step: impl FnMut(&mut Self, Range<u32>)) {
         let mut start = 0;
         while start < rows && self.first.is_none() {
-            let end = rows.min(start.saturating_add(self.tree.batch_size));
+            let end = rows.min(start.saturating_add(self.tree.batch_rows.now()));
+            self.made = 0;
             step(self, start..end);
             self.lap(0);
             self.work_off();
+            self.tree.batch_rows.note(end - start, self.made as u64);
             start = end;
         }
     }
@@ -361,6 +378,7 @@ impl<'a, 'p> Pass<'a, 'p> {
 
     fn transform(&mut self, at: usize, program: &eval::Transform, batch: &Batch) {
         let done = program.run(batch);
+        self.made = self.made.max(done.batch.text_bytes());
         let counts = &mut self.result.counts[at];
         counts.rows_out += done.batch.rows as u64;
         counts.filtered += done.filtered as u64;

@@ -113,6 +113,14 @@ impl<'a, 'p> Feed<'a, 'p> {
         Self { source, files, open: None, next_file: 0, next_index: 0, next_row: 1, block_size }
     }
 
+    /// Makes further blocks of so many bytes.
+    pub fn set_block_size(&mut self, block_size: usize) {
+        self.block_size = block_size;
+        if let Some(Opened { cutter, .. }) = &mut self.open {
+            cutter.set_block_size(block_size);
+        }
+    }
+
     /// Ends the feed early.
     pub fn close(&mut self) {
         self.open = None;
@@ -154,7 +162,10 @@ impl<'a, 'p> Feed<'a, 'p> {
     fn open_next(&mut self) -> Result<bool, Failure> {
         let Some(bound) = self.files.get_mut(self.next_file) else { return Ok(false) };
         let (cutter, proven) = match bound.opened.take() {
-            Some(cutter) => (cutter, None),
+            Some(mut cutter) => {
+                cutter.set_block_size(self.block_size);
+                (cutter, None)
+            }
             None => reopen(self.source, &self.source.files[self.next_file], bound, self.block_size)?,
         };
         let decoder = FileDecoder::new(

@@ -106,7 +106,7 @@ impl<'p> Disk<'p> {
 
     /// Whether a file can be made in the folder. Fails with E320 if not.
     pub fn check(&self) -> Result<(), Failure> {
-        tempfile::tempfile_in(&self.folder).map(drop).map_err(|error| Failure::new(self.no_file(&error), 4))
+        self.file().map(drop).map_err(|error| Failure::new(self.no_file(&error), 4))
     }
 
     /// What a memory consumer has spilled so far. Runs that were merged into longer ones count again.
@@ -117,7 +117,18 @@ impl<'p> Disk<'p> {
 
     /// A new file without a name.
     pub(super) fn create(&self, consumer: usize) -> Result<File, Failure> {
-        tempfile::tempfile_in(&self.folder).map_err(|error| self.while_spilling(consumer, self.no_file(&error)))
+        self.file().map_err(|error| self.while_spilling(consumer, self.no_file(&error)))
+    }
+
+    /// A new file without a name, for its owner only.
+    fn file(&self) -> io::Result<File> {
+        let file = tempfile::tempfile_in(&self.folder)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(file)
     }
 
     /// No file can be made in the folder.

@@ -94,6 +94,13 @@ impl<'a, 'p> Feed<'a, 'p> {
         }
     }
 
+    /// Makes further blocks of text of so many bytes.
+    pub fn set_block_size(&mut self, block_size: usize) {
+        if let Feed::Text(feed) = self {
+            feed.set_block_size(block_size);
+        }
+    }
+
     /// Ends the feed early.
     pub fn close(&mut self) {
         match self {

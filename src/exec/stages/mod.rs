@@ -15,6 +15,7 @@
 mod board;
 mod feed;
 mod finisher;
+mod pace;
 mod turns;
 mod written;
 
@@ -35,6 +36,7 @@ use crate::formats::csv::{Block, Index};
 
 use board::{Board, Job, Lane};
 use feed::{Feed, Task};
+use pace::Pace;
 use turns::{Turn, Turns};
 
 /// A stage at work.
@@ -62,6 +64,7 @@ pub(crate) struct Segment<'a, 'p> {
 struct Running<'a, 'p> {
     tree: &'a Tree<'p>,
     head: Head<'a, 'p>,
+    pace: Pace,
     supply: Mutex<Supply<'a, 'p>>,
 }
 
@@ -93,9 +96,10 @@ pub(crate) fn run<'a, 'p>(
     let threads = options.threads.max(1);
     let bounds = bounds(&segments, threads);
     let block_size = memory::block_size_of(bounds.iter().sum(), options.block_size, threads);
+    let share = memory::block_share(segments[0].tree.arbitrator.limit(), threads);
     let lanes = (0..segments.len()).map(|number| lane(&segments, number, bounds[number], block_size)).collect();
     let stage = Stage {
-        segments: segments.into_iter().map(|segment| Running::new(segment, block_size)).collect(),
+        segments: segments.into_iter().map(|segment| Running::new(segment, block_size, share)).collect(),
         sources,
         board: Board::new(lanes),
         finisher: Mutex::new(finisher),
@@ -135,7 +139,7 @@ fn lane(segments: &[Segment<'_, '_>], number: usize, bound: usize, block_size: u
 }
 
 impl<'a, 'p> Running<'a, 'p> {
-    fn new(segment: Segment<'a, 'p>, block_size: usize) -> Self {
+    fn new(segment: Segment<'a, 'p>, block_size: usize, share: u64) -> Self {
         let Segment { tree, head, files, .. } = segment;
         let feed = match head {
             Head::Source(source) => Feed::Text(sources::Feed::new(source, files, block_size)),
@@ -144,7 +148,7 @@ impl<'a, 'p> Running<'a, 'p> {
         };
         // What an interleaving merge takes, and what comes behind that, is the board's matter.
         let has_end = !tree.streams.is_empty() && !matches!(head, Head::Merge(_));
-        Self { tree, head, supply: Mutex::new(Supply { feed, has_end }) }
+        Self { tree, head, pace: Pace::new(block_size, share), supply: Mutex::new(Supply { feed, has_end }) }
     }
 }
 
@@ -186,6 +190,7 @@ impl<'p> Stage<'_, 'p> {
             None => {
                 let mut supply = lock(&segment.supply);
                 let number = supply.feed.next_index();
+                supply.feed.set_block_size(segment.pace.size());
                 match contained(|| supply.next(desk)) {
                     Ok(Some(task)) => task,
                     Ok(None) => return None,
@@ -204,6 +209,9 @@ impl<'p> Stage<'_, 'p> {
         });
         if let Err(failure) = passed {
             job.result.fail(failure);
+        }
+        if let Task::Text(_) = task {
+            segment.pace.note(desk.block.len as u64, job.result.bytes_made());
         }
         segment.tree.leave(task.index());
         Some(task.index())

@@ -68,6 +68,11 @@ impl Cutter {
         Ok((cutter, Some(header)))
     }
 
+    /// Makes further blocks of so many bytes.
+    pub fn set_block_size(&mut self, block_size: usize) {
+        self.block_size = block_size.max(1);
+    }
+
     /// Fills `block` (whose buffer is reused) with the next records. False at the end of the file.
     pub fn next_block(&mut self, block: &mut Block) -> Result<bool, ReadError> {
         let mut wanted = self.block_size;

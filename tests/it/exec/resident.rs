@@ -51,6 +51,27 @@ fn what_is_resident_stays_close_to_the_limit() {
     }
 }
 
+/// Blocks and batches become smaller where they come to far more than their text.
+#[test]
+fn texts_that_grow_take_no_more() {
+    let lab = lab(20_000);
+    let more = "  - { type: transform, name: more, input: next, config: { cxl: 'emit long = note.repeat(200)' } }\n";
+    let sorted =
+        "  - { type: sink, name: out, input: more, config: { type: csv, path: out.csv, sort_order: [long, city] } }\n";
+    let sink = |name: &str, key: &str| {
+        format!(
+            "  - {{ type: sink, name: {name}, input: next, config: {{ type: csv, path: {name}.csv, sort_order: [{key}] }} }}\n"
+        )
+    };
+    let many: String = (0..10).map(|n| sink(&format!("out{n}"), ["id", "city", "amount", "note"][n % 4])).collect();
+    for nodes in [more.to_owned() + sorted, many] {
+        for threads in [2, 8] {
+            let peak = peak(&lab, &format!("{NODES}{nodes}"), threads);
+            assert!(peak < 56.0, "{threads} threads: {peak}M");
+        }
+    }
+}
+
 #[test]
 fn the_smallest_batches_take_no_more() {
     let lab = lab(60_000);

@@ -114,6 +114,22 @@ fn more_runs_than_may_be_open_are_merged_in_passes() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn only_its_owner_may_open_what_is_spilled() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::new(1 << 20, DiskFaults::default());
+    let _spilled = room.spill(&[numbered(300)]).expect("the disk works");
+    let open = std::fs::read_dir("/proc/self/fd").expect("the system tells").flatten().map(|entry| entry.path());
+    let is_spilled =
+        |path: &std::path::PathBuf| path.read_link().is_ok_and(|file| file.starts_with(room.folder.path()));
+    let modes: Vec<u32> = open
+        .filter(is_spilled)
+        .map(|path| std::fs::metadata(path).expect("it is open").permissions().mode() & 0o777)
+        .collect();
+    assert_eq!(modes, [0o600]);
+}
+
+#[test]
 fn what_comes_in_order_is_one_run() {
     let mut records = numbered(3000);
     records.sort();

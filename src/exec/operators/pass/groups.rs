@@ -24,7 +24,7 @@ impl<'p> Pass<'_, 'p> {
     fn make_rows(&mut self, finish: &Finish<'p>, groups: GroupsOf<'_, 'p>, rows: u32, kept: Option<Arc<KeptOrigins>>) {
         let mut start = 0;
         while start < rows && self.first.is_none() {
-            let most = rows.min(start.saturating_add(self.tree.batch_size));
+            let most = rows.min(start.saturating_add(self.tree.batch_rows.most()));
             let (end, large) = match finish.may_be_large() {
                 true => self.portion(finish, groups, start..most),
                 false => (most, None),
@@ -103,7 +103,7 @@ impl<'p> Pass<'_, 'p> {
         let of = GroupsOf::Stretch(&groups, range.start);
         let mut start = 0;
         while start < count {
-            let end = count.min(start.saturating_add(self.tree.batch_size));
+            let end = count.min(start.saturating_add(self.tree.batch_rows.most()));
             let origin = Origin { kept: Some(Arc::clone(&origins)), ..Origin::unknown(start) };
             self.make_batch(at, stream.finish(), of, start..end, origin);
             self.lap(at);
