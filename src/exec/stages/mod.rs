@@ -98,8 +98,9 @@ pub(crate) fn run<'a, 'p>(
     let block_size = memory::block_size_of(bounds.iter().sum(), options.block_size, threads);
     let share = memory::block_share(segments[0].tree.arbitrator.limit(), threads);
     let lanes = (0..segments.len()).map(|number| lane(&segments, number, bounds[number], block_size)).collect();
+    let running = |(segment, bound)| Running::new(segment, block_size, Pace::new(block_size, share, bound));
     let stage = Stage {
-        segments: segments.into_iter().map(|segment| Running::new(segment, block_size, share)).collect(),
+        segments: segments.into_iter().zip(bounds).map(running).collect(),
         sources,
         board: Board::new(lanes),
         finisher: Mutex::new(finisher),
@@ -139,7 +140,7 @@ fn lane(segments: &[Segment<'_, '_>], number: usize, bound: usize, block_size: u
 }
 
 impl<'a, 'p> Running<'a, 'p> {
-    fn new(segment: Segment<'a, 'p>, block_size: usize, share: u64) -> Self {
+    fn new(segment: Segment<'a, 'p>, block_size: usize, pace: Pace) -> Self {
         let Segment { tree, head, files, .. } = segment;
         let feed = match head {
             Head::Source(source) => Feed::Text(sources::Feed::new(source, files, block_size)),
@@ -148,7 +149,7 @@ impl<'a, 'p> Running<'a, 'p> {
         };
         // What an interleaving merge takes, and what comes behind that, is the board's matter.
         let has_end = !tree.streams.is_empty() && !matches!(head, Head::Merge(_));
-        Self { tree, head, pace: Pace::new(block_size, share), supply: Mutex::new(Supply { feed, has_end }) }
+        Self { tree, head, pace, supply: Mutex::new(Supply { feed, has_end }) }
     }
 }
 
@@ -190,7 +191,7 @@ impl<'p> Stage<'_, 'p> {
             None => {
                 let mut supply = lock(&segment.supply);
                 let number = supply.feed.next_index();
-                supply.feed.set_block_size(segment.pace.size());
+                supply.feed.set_block_size(segment.pace.size_of(number));
                 match contained(|| supply.next(desk)) {
                     Ok(Some(task)) => task,
                     Ok(None) => return None,

@@ -55,7 +55,7 @@ fn what_is_resident_stays_close_to_the_limit() {
 #[test]
 fn texts_that_grow_take_no_more() {
     let lab = lab(20_000);
-    let more = "  - { type: transform, name: more, input: next, config: { cxl: 'emit long = note.repeat(200)' } }\n";
+    let more = "  - { type: transform, name: more, input: next, config: { cxl: 'emit long = note.repeat(100)' } }\n";
     let sorted =
         "  - { type: sink, name: out, input: more, config: { type: csv, path: out.csv, sort_order: [long, city] } }\n";
     let sink = |name: &str, key: &str| {
