@@ -152,6 +152,10 @@ impl State for Lists {
         self.list(rows, text_bytes(&args[0]) + rows * (MOST_ENCODED + UNIT as u64)).text
     }
 
+    fn keeps_all(&self) -> bool {
+        true
+    }
+
     fn may_be_large(&self) -> bool {
         true
     }

@@ -95,6 +95,11 @@ trait State: Send + Sync {
         0
     }
 
+    /// Whether all values of a group are kept.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
     /// Whether the result of a group may be large.
     fn may_be_large(&self) -> bool {
         false
@@ -181,6 +186,11 @@ impl Accumulator {
     /// [`extent`](Self::extent) gives for texts.
     pub fn list_bytes(&self, args: &[Column]) -> u64 {
         self.0.list_bytes(args)
+    }
+
+    /// Whether all values of a group are kept: a list, which may be far larger as a column than its state.
+    pub fn keeps_all(&self) -> bool {
+        self.0.keeps_all()
     }
 
     /// Whether the result of a group may be large: a list, or a text.

@@ -26,6 +26,8 @@ pub(crate) struct Finish<'p> {
     fields: Vec<Option<Arc<str>>>,
     /// An accumulator for each aggregate, without groups.
     empty: Vec<Accumulator>,
+    /// Whether some of them keep lists.
+    has_lists: bool,
     /// For each aggregate, how many copies of its result there are as texts before a row of it is written.
     copies: Vec<u64>,
     /// The aggregate, as a position among the makers of rows.
@@ -101,13 +103,15 @@ impl<'p> Finish<'p> {
             })
         };
         let columns = aggregation.key..aggregation.key + aggregation.aggregates.len();
+        let empty = accumulators(aggregation);
         Self {
             aggregation,
             layout: GroupLayout::new(aggregation, names_rows, Arc::clone(&constants)),
             results: eval::Transform::new(&aggregation.results, &spec.stored, constants),
             fields: columns.map(read_by).collect(),
             copies: copies(aggregation),
-            empty: accumulators(aggregation),
+            has_lists: empty.iter().any(Accumulator::keeps_all),
+            empty,
             maker,
             keeps_identity: spec.rest.as_ref().is_some_and(|rest| rest.identity),
         }
@@ -192,6 +196,12 @@ impl<'p> Finish<'p> {
         match groups {
             GroupsOf::Held(held, start) => self.cost_of(held.extents(start + group as u32)),
             GroupsOf::Stretch(stretch, start) => self.cost_of(stretch.extents(start + group as u32)),
+            GroupsOf::Records(records) if !self.has_lists => {
+                let record = records[group].len() as u64;
+                // What is kept as a text is no larger than that.
+                let text = self.copies.iter().max().map_or(0, |copies| copies * record);
+                Cost { column: record, text, record, aggregate: None }
+            }
             GroupsOf::Records(records) => {
                 let mut states = self.layout.read(records[group]).states;
                 let extents =

@@ -210,10 +210,7 @@ impl<'p> Held<'p> {
             *self.seen.get_mut(group) = seen;
             self.note_first(layout, group, first_row, firsts)?;
         }
-        let mut parts = states;
-        let lists =
-            self.accumulators.iter().map(|accumulator| accumulator.extent_of(varint::take_part(&mut parts)).text);
-        let more = self.record_room.take(lists, &mut self.charge)?;
+        let more = self.reserve_record(states)?;
         let mut parts = states;
         let bounds = self.accumulators.iter().map(|accumulator| {
             let part = varint::take_part(&mut parts);
@@ -230,6 +227,15 @@ impl<'p> Held<'p> {
         }
         self.count = count as u32;
         Ok(())
+    }
+
+    /// Reserves what these states add to a group's record, if that may be large. Gives the bytes of their lists.
+    fn reserve_record(&mut self, mut states: &[u8]) -> Result<u64, NoRoom> {
+        if !self.accumulators.iter().any(Accumulator::keeps_all) {
+            return Ok(0);
+        }
+        let text = |accumulator: &Accumulator| accumulator.extent_of(varint::take_part(&mut states)).text;
+        self.record_room.take(self.accumulators.iter().map(text), &mut self.charge)
     }
 
     /// Keeps what has to be known of a new group's first row.
