@@ -25,6 +25,13 @@ impl Batch {
         (columns, Carried::gather(&carried, picks))
     }
 
+    /// The same rows, with texts of their own: those of rows that were left out are not kept for their sake.
+    pub fn with_own_texts(self) -> Self {
+        let columns = self.columns.into_iter().map(|column| column.map(Column::with_own_texts)).collect();
+        let fields = self.carried.fields.into_iter().map(|(name, texts)| (name, texts.gc())).collect();
+        Self { columns, carried: Carried { fields }, ..self }
+    }
+
     /// Bytes of the texts, lists and maps of all rows.
     pub fn text_bytes(&self) -> usize {
         let carried = self.carried.fields.iter().map(|(_, texts)| lengths(texts.lengths())).sum::<usize>();
@@ -33,6 +40,14 @@ impl Batch {
 }
 
 impl Column {
+    fn with_own_texts(self) -> Self {
+        match self {
+            Column::String(a) => Column::String(a.gc()),
+            Column::Any(a) => Column::Any(a.gc()),
+            column => column,
+        }
+    }
+
     /// Bytes of its texts, lists and maps.
     fn text_bytes(&self) -> usize {
         match self {

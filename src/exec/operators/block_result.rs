@@ -131,8 +131,8 @@ pub(crate) struct Warned {
     pub validation: usize,
     /// How many.
     pub count: WarnedRows,
-    /// What to say about the first few.
-    pub samples: Vec<Diagnostic>,
+    /// What to say about the first few, each with the position of the row in the block.
+    pub samples: Vec<(u32, Diagnostic)>,
 }
 
 /// Rows of each `warn` validation that are spelled out.
@@ -162,6 +162,7 @@ impl BlockResult {
         self.letters.clear();
         self.warned.clear();
         self.failure = None;
+        debug_assert!(self.reserved.is_empty(), "whoever wrote the block released what was reserved for it");
         self.made.clear();
         self.written.clear();
         self.written.resize(if tree.marks_rows { unit.rows().div_ceil(64) } else { 0 }, 0);
@@ -212,6 +213,17 @@ impl BlockResult {
     /// Notes that the run stops here.
     pub fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
+    }
+}
+
+impl BlockResult {
+    /// What is reserved for it, to be released: the buffers that it was reserved for are gone.
+    pub fn take_reserved(&mut self) -> Vec<Reserved> {
+        if !self.reserved.is_empty() {
+            self.sinks.iter_mut().for_each(|bytes| *bytes = Vec::new());
+            self.collected.iter_mut().for_each(|collected| *collected = Collected::default());
+        }
+        std::mem::take(&mut self.reserved)
     }
 }
 

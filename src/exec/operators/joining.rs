@@ -33,7 +33,7 @@ impl Joining {
         let mut own = None;
         if is_small {
             (self.rows, self.texts) = (self.rows + batch.rows, self.texts + texts);
-            self.batches.push(Arc::new(batch));
+            self.batches.push(Arc::new(batch.with_own_texts()));
         } else {
             own = Some(batch);
         }

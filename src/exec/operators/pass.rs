@@ -523,7 +523,8 @@ impl<'a, 'p> Pass<'a, 'p> {
             let entry = &mut self.result.warned[entry];
             entry.count.add(warning);
             if entry.samples.len() < WARNING_SAMPLES {
-                entry.samples.push(fault_text::warning(self.sources, &self.tree.nodes[at], batch, warning));
+                let sample = fault_text::warning(self.sources, &self.tree.nodes[at], batch, warning);
+                entry.samples.push((batch.origin.position(warning.row), sample));
             }
         }
     }

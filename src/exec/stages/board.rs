@@ -122,7 +122,8 @@ impl Board {
         }
     }
 
-    /// Waits until all blocks of a segment in front of one, which is on its way, are written.
+    /// Waits until all blocks of a segment in front of one, which is on its way, are written. These are with workers, or
+    /// ready; they wait for none behind them, and are written by whoever brings the first of them. So this ends.
     pub fn wait_for_turn(&self, segment: usize, number: u64) {
         let mut state = lock(&self.state);
         let is_turn = |lane: &Running| lane.next == number && !lane.writing;

@@ -12,6 +12,7 @@ use crate::exec::operators::{
 };
 use crate::exec::publish::Output;
 use crate::exec::sources::Source;
+use crate::exec::stages::contained;
 use crate::exec::{Failure, Observer};
 use crate::plan::physical::OperatorId;
 
@@ -111,8 +112,8 @@ impl<'a, 'p> Finisher<'a, 'p> {
 
     /// Writes a block of a segment. After a failure nothing more is written of it and those behind it.
     pub fn finish(&mut self, segment: usize, result: &mut BlockResult) -> Result<(), Failure> {
-        let reserved = std::mem::take(&mut result.reserved);
-        let finished = self.write(segment, result);
+        let finished = contained(|| self.write(segment, result));
+        let reserved = result.take_reserved();
         reserved.iter().for_each(|reserved| self.ends.arbitrator.release(reserved.consumer, reserved.bytes));
         finished
     }
@@ -246,23 +247,26 @@ impl<'a, 'p> Finisher<'a, 'p> {
 
     fn count(&mut self, segment: usize, result: &mut BlockResult) {
         self.segments[segment].totals.add(result);
-        for warned in result.warned.drain(..) {
-            self.warn(segment, warned);
-        }
+        self.warn(segment, result);
         self.progress.rows += u64::from(result.records);
         self.progress.bytes += result.bytes;
         let Progress { rows, bytes, expected } = self.progress;
         self.observer.progress(rows, bytes, expected);
     }
 
-    /// The first few are spelled out; all are counted.
-    fn warn(&mut self, segment: usize, warned: Warned) {
-        let Warned { node, validation, count, samples } = warned;
+    /// The first few of each validation are spelled out, in the order of their rows; all are counted.
+    fn warn(&mut self, segment: usize, result: &mut BlockResult) {
         let is_alone = self.segments.len() == 1;
         let Segment { tree, warnings, .. } = &mut self.segments[segment];
-        let before = self.ends.warned.entry((tree.nodes[node].id, validation)).or_default();
-        let shown = samples.into_iter().take(WARNING_SAMPLES.saturating_sub(before.all as usize));
-        *before += count;
+        let mut shown = Vec::new();
+        for Warned { node, validation, count, samples } in result.warned.drain(..) {
+            let before = self.ends.warned.entry((tree.nodes[node].id, validation)).or_default();
+            let left = WARNING_SAMPLES.saturating_sub(before.all as usize);
+            shown.extend(samples.into_iter().take(left).map(|(row, sample)| ((row, node, validation), sample)));
+            *before += count;
+        }
+        shown.sort_by_key(|(place, _)| *place);
+        let shown = shown.into_iter().map(|(_, sample)| sample);
         match is_alone {
             true => shown.for_each(|sample| self.observer.warning(&sample)),
             // Which segment comes to it first is a matter of chance.

@@ -63,3 +63,38 @@ fn a_row_that_becomes_larger_than_its_list_does_not_fit() {
     lab.memory_limit = Some(2 << 20);
     lab.run(&pipeline).expect("it completes");
 }
+
+/// The last groups of an aggregate below another one end together, behind the last row: the row of one is made before
+/// there has to be room for that of the next.
+#[test]
+fn the_last_rows_of_chained_aggregates_do_not_wait_for_each_other() {
+    let pipeline = "pipeline: { name: p }\nnodes:\n  \
+        - { type: source, name: rows, config: { type: csv, path: in.csv, sort_order: [a, b], schema: [ { name: a, type: string }, \
+        { name: b, type: int }, { name: text, type: string } ] } }\n  \
+        - { type: aggregate, name: first, input: rows, config: { group_by: [a, b], cxl: 'emit text = max(text)' } }\n  \
+        - { type: aggregate, name: second, input: first, config: { group_by: [a], cxl: 'emit texts = collect(text)' } }\n  \
+        - { type: sink, name: out, input: second, config: { type: csv, path: out.csv } }\n";
+    let text = "x".repeat(150_000);
+    let rows: String = (0..3).map(|b| format!("y,{b},{text}\n")).collect();
+    let mut lab = Lab::new(&[("in.csv", &format!("a,b,text\n{rows}z,0,{text}\n"))]);
+    lab.run(pipeline).expect("it completes");
+    let expected = lab.read("out.csv");
+    assert_eq!(expected.matches(&text).count(), 4);
+    let (mut completed, mut refused) = (0, 0);
+    for step in 0..40 {
+        for threads in [1, 2] {
+            (lab.memory_limit, lab.options.threads) = (Some(400_000 + step * 60_000), threads);
+            match lab.run(pipeline) {
+                Ok(_) => {
+                    completed += 1;
+                    assert!(lab.read("out.csv") == expected);
+                }
+                Err(failure) => {
+                    refused += 1;
+                    assert_eq!(failure.exit_code, 1);
+                }
+            }
+        }
+    }
+    assert!(completed > 10 && refused > 10, "{completed} completed, {refused} refused");
+}

@@ -200,7 +200,7 @@ impl<'p> Finish<'p> {
                 let record = records[group].len() as u64;
                 // What is kept as a text is no larger than that.
                 let text = self.copies.iter().max().map_or(0, |copies| copies * record);
-                Cost { column: record, text, record, aggregate: None }
+                Cost { column: record, text, record, aggregate: self.empty.iter().position(Accumulator::may_be_large) }
             }
             GroupsOf::Records(records) => {
                 let mut states = self.layout.read(records[group]).states;

@@ -89,6 +89,13 @@ struct Open<'p> {
     charge: Charge<'p>,
 }
 
+/// The last group of all.
+pub(crate) struct Last<'p> {
+    open: Open<'p>,
+    /// How many ended before it.
+    ended: u64,
+}
+
 /// Some groups that have ended.
 pub(crate) struct Ended<'p> {
     /// They are among these.
@@ -144,20 +151,20 @@ impl<'p> Stream<'p> {
         admitted
     }
 
-    /// Joins the groups of a block with the one that is open in front of it. Gives those that have ended, in order; of the
-    /// last block all, the last of them at position `end`. Waits for the blocks in front.
+    /// Joins the groups of a block with the one that is open in front of it. Gives those that have ended, in order, and at
+    /// the end, which is a block without rows, the last group there is. Waits for the blocks in front.
     ///
     /// Where memory is tight `room` is asked for some.
     pub fn end(
         &self,
         block: u64,
         own: Option<Stretch>,
-        end: Option<u32>,
+        is_end: bool,
         room: Room<'_>,
-    ) -> Result<Vec<Ended<'p>>, Failure> {
+    ) -> Result<(Vec<Ended<'p>>, Option<Last<'p>>), Failure> {
         let Some(Handed { open: mut ahead, ended }) = self.relay.take(block) else {
             // A block in front has failed.
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         };
         let first = self.join(ahead.as_mut(), own.as_ref(), room)?;
         let own = own.filter(|own| own.len() > first as usize);
@@ -170,19 +177,28 @@ impl<'p> Stream<'p> {
         }
         let mut endings = Endings { finish: &self.finish, unmade: &self.unmade, ended, list: Vec::new() };
         endings.add(ahead, own, first);
-        let Some(end) = end else {
+        if !is_end {
             self.relay.hand_on(block, Handed { open: last, ended: endings.ended });
-            return Ok(endings.list);
-        };
+            return Ok((endings.list, None));
+        }
         let last = match &self.whole {
             Some(whole) => self.go_on(whole, last, room)?,
             None => last,
         };
-        if let Some(mut last) = last {
-            self.reserve_row(&mut last, room)?;
-            let Open { group, charge } = last;
-            endings.push(group, 0..1, vec![end], Some(charge));
-        }
+        Ok((endings.list, last.map(|open| Last { open, ended: endings.ended })))
+    }
+
+    /// Ends the last group, at position `end`. The rows of those in front have to be made before that: it may wait for
+    /// the memory that they hold.
+    pub fn end_last(
+        &self,
+        Last { mut open, ended }: Last<'p>,
+        end: u32,
+        room: Room<'_>,
+    ) -> Result<Vec<Ended<'p>>, Failure> {
+        self.reserve_row(&mut open, room)?;
+        let mut endings = Endings { finish: &self.finish, unmade: &self.unmade, ended, list: Vec::new() };
+        endings.push(open.group, 0..1, vec![end], Some(open.charge));
         Ok(endings.list)
     }
 
@@ -250,10 +266,12 @@ impl<'p> Stream<'p> {
     /// Reserves memory for the row of a group that ends, if that is large.
     fn reserve_row(&self, Open { group, charge }: &mut Open<'p>, room: Room<'_>) -> Result<(), Failure> {
         let cost = self.finish.cost_of(group.extents(0));
-        match cost.all() > self.most_of_a_row {
-            true => self.reserve(charge, cost.all(), room, (group.key(0), cost.aggregate)),
-            false => Ok(()),
+        if cost.all() <= self.most_of_a_row {
+            return Ok(());
         }
+        // What it takes is kept until it is written: nothing in front must miss it.
+        (room.wait)();
+        self.reserve(charge, cost.all(), room, (group.key(0), cost.aggregate))
     }
 
     /// Reserves memory for the group with this key, as an aggregate asks for it.
@@ -264,7 +282,7 @@ impl<'p> Stream<'p> {
         room: Room<'_>,
         (key, aggregate): (&[u8], Option<usize>),
     ) -> Result<(), Failure> {
-        let mut is_first = false;
+        let mut has_waited = false;
         loop {
             let made = self.unmade.made();
             let Err(exceeded) = charge.take(bytes) else { return Ok(()) };
@@ -272,12 +290,12 @@ impl<'p> Stream<'p> {
             if (room.make)(bytes)? || self.unmade.wait(made) {
                 continue;
             }
-            if is_first {
+            if has_waited {
                 let no_room = NoRoom { exceeded, aggregate };
                 return Err(does_not_fit(self.spec, self.operator, key, &no_room));
             }
             (room.wait)();
-            is_first = true;
+            has_waited = true;
         }
     }
 

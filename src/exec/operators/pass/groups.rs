@@ -83,10 +83,14 @@ impl<'p> Pass<'_, 'p> {
         for (number, &at) in tree.streams.iter().enumerate() {
             let Action::Stream(stream, _) = &tree.nodes[at].action else { unreachable!("it is a streaming aggregate") };
             let own = self.stretches[number].take();
-            // Behind the last block groups end one behind the other, as their aggregates do.
-            let end = matches!(self.unit, Unit::End { .. }).then_some(number as u32);
-            match stream.end(self.unit.index(), own, end, self.room) {
-                Ok(ended) => ended.into_iter().for_each(|ended| self.make_ended(at, stream, ended)),
+            let is_end = matches!(self.unit, Unit::End { .. });
+            let ended = stream.end(self.unit.index(), own, is_end, self.room).and_then(|(ended, last)| {
+                ended.into_iter().for_each(|ended| self.make_ended(at, stream, ended));
+                // Behind the last block groups end one behind the other, as their aggregates do.
+                last.map_or(Ok(Vec::new()), |last| stream.end_last(last, number as u32, self.room))
+            });
+            match ended {
+                Ok(last) => last.into_iter().for_each(|last| self.make_ended(at, stream, last)),
                 Err(failure) => self.stop(u32::MAX, at, || failure),
             }
             self.lap(at);

@@ -81,9 +81,6 @@ impl<'p> Pass<'_, 'p> {
     /// Reserves up to so many bytes for what large rows have become.
     fn reserve_up_to(&self, (at, key): (usize, &[u8]), charge: &mut Charge<'p>, needed: u64) -> Result<(), Failure> {
         let more = needed - charge.held();
-        if charge.take(more).is_ok() {
-            return Ok(());
-        }
         (self.room.wait)();
         let (spec, operator) = self.aggregate_at(at);
         self.reserve(charge, more)?.map_err(|exceeded| row_does_not_fit(spec, operator, key, &exceeded))
