@@ -168,12 +168,12 @@ impl BlockResult {
         self.written.resize(if tree.marks_rows { unit.rows().div_ceil(64) } else { 0 }, 0);
     }
 
-    /// What it takes until it is written, in bytes.
+    /// What it takes until it is written, in bytes, as far as it has come. Resting rows are copied once more in the end.
     pub fn bytes_made(&self) -> u64 {
         let written = self.sinks.iter().map(Vec::len).sum::<usize>();
-        let resting = self.collected.iter().map(|collected| collected.chunk.bytes.len() + collected.packed.len());
+        let resting = self.collected.iter().map(|collected| 2 * collected.chunk.bytes.len()).sum::<usize>();
         let handed = self.handed.iter().flatten().map(Batch::text_bytes).sum::<usize>();
-        (written + resting.sum::<usize>() + handed + self.letters.bytes()) as u64
+        (written + resting + handed + self.letters.bytes()) as u64
     }
 
     /// Counts the rows that sinks got, if they were marked, but for those that are counted one by one.

@@ -35,7 +35,7 @@ impl<'p> Pass<'_, 'p> {
                 Some(Ok(charge)) => Some(charge),
                 None => None,
             };
-            let (origin, before) = (Origin { kept: kept.clone(), ..Origin::unknown(start) }, self.made_bytes());
+            let (origin, before) = (Origin { kept: kept.clone(), ..Origin::unknown(start) }, self.result.bytes_made());
             self.make_batch(0, finish, groups, start..end, origin);
             self.lap(0);
             self.work_off();
@@ -99,7 +99,7 @@ impl<'p> Pass<'_, 'p> {
 
     fn make_ended(&mut self, at: usize, stream: &Stream<'p>, ended: Ended<'p>) {
         let Ended { groups, range, origins, charge, unmade } = ended;
-        let (before, count, position) = (self.made_bytes(), range.len() as u32, origins.ends[0]);
+        let (before, count, position) = (self.result.bytes_made(), range.len() as u32, origins.ends[0]);
         // What an open group held before is charged still.
         let is_large = charge.as_ref().is_some_and(|charge| charge.held() > self.tree.most_of_a_row);
         self.has_large |= is_large;

@@ -47,13 +47,6 @@ impl<'p> Pass<'_, 'p> {
         Ok(charge)
     }
 
-    /// Bytes of what is to be written of the block so far. Resting rows are copied once more.
-    pub(super) fn made_bytes(&self) -> u64 {
-        let written = self.result.sinks.iter().map(Vec::len).sum::<usize>();
-        let resting = self.result.collected.iter().map(|collected| 2 * collected.chunk.bytes.len()).sum::<usize>();
-        (written + resting) as u64
-    }
-
     /// Keeps of what was reserved for a large row what the row has become, which may be more than was expected, and `more`,
     /// until the block is written. The row stands at a position, of the group with a key, and there were so many bytes
     /// `before`.
@@ -64,7 +57,7 @@ impl<'p> Pass<'_, 'p> {
         before: u64,
         more: u64,
     ) {
-        let needed = self.made_bytes() - before + more;
+        let needed = self.result.bytes_made() - before + more;
         let taken = match charge.held().checked_sub(needed) {
             Some(unused) => {
                 charge.give_back(unused);
