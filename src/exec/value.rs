@@ -12,7 +12,7 @@ use std::fmt::Write;
 use crate::analysis::hir::{ConstantValue, Literal};
 use crate::formats::text;
 
-pub use encoding::{decode, encode, encode_text, is_null, text_of};
+pub use encoding::{MOST_ENCODED, decode, encode, encode_text, is_null, text_of};
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,7 +9,7 @@ use super::{Extent, Finished, GroupFault, RowOrder, State};
 use crate::analysis::types::Kind;
 use crate::exec::batch::{Column, ListColumn};
 use crate::exec::memory::{Segments, Strings};
-use crate::exec::value::Value;
+use crate::exec::value::{MOST_ENCODED, Value};
 
 /// The values of all rows, encoded, in the order they came. Those of a group are a chain.
 pub struct Lists {
@@ -31,8 +31,6 @@ struct Chain {
 
 /// No row.
 const NONE: u32 = u32::MAX;
-/// What a value takes at most when it is encoded, without the bytes of a text.
-const MOST_ENCODED: u64 = 18;
 /// Bytes of the length in front of the values of a state.
 const LENGTH: usize = size_of::<u64>();
 /// What the bytes of values are counted in.
@@ -122,7 +120,7 @@ impl State for Lists {
 
     fn bound(&self, count: usize, args: &[Column]) -> u64 {
         let rows = args[0].len();
-        let encoded = text_bytes(&args[0]) + rows as u64 * MOST_ENCODED;
+        let encoded = text_bytes(&args[0]) + (rows * MOST_ENCODED) as u64;
         self.with_values(count, rows, self.values.bound(rows, encoded as usize))
     }
 
@@ -149,7 +147,7 @@ impl State for Lists {
 
     fn list_bytes(&self, args: &[Column]) -> u64 {
         let rows = args[0].len() as u64;
-        self.list(rows, text_bytes(&args[0]) + rows * (MOST_ENCODED + UNIT as u64)).text
+        self.list(rows, text_bytes(&args[0]) + rows * (MOST_ENCODED + UNIT) as u64).text
     }
 
     fn keeps_all(&self) -> bool {

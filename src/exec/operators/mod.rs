@@ -25,8 +25,8 @@ mod sort;
 mod unit;
 mod value_help;
 
+pub(crate) use aggregate::{BlockRoom, Held};
 use aggregate::{Finish, Stream, Whole};
-pub(crate) use aggregate::{Held, Room};
 pub(crate) use block_result::{BlockResult, Counts, Reached, WARNING_SAMPLES, Warned, WarnedRows};
 pub(crate) use buffer::{Buffer, BufferContext, Collector, Full, Portion, Scan, Seal};
 pub(crate) use fault_text::{preview, warning_total};

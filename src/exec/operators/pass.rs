@@ -18,7 +18,7 @@ use crate::exec::{Failure, NamedRow};
 use crate::formats::csv::{Block, EncodeError, Encoder, Index, RecordFault};
 use crate::plan::physical::OperatorKind;
 
-use super::aggregate::{GroupsOf, Room, Stretch};
+use super::aggregate::{BlockRoom, GroupsOf, Stretch};
 use super::buffer::{BufferContext, CollectError, Collector};
 use super::cull;
 use super::fault_text::{self, FaultText, RecordText};
@@ -40,7 +40,7 @@ pub(crate) struct Pass<'a, 'p> {
     stretches: Vec<Option<Stretch>>,
     /// The first failure so far that stops the run, with its place: row, then operator.
     first: Option<(u32, usize, Failure)>,
-    room: Room<'a>,
+    room: BlockRoom<'a>,
     /// Whether there are large rows, for which memory was reserved.
     has_large: bool,
     /// For each buffer, then for each input of an interleaving merge, the small batches that wait for more.
@@ -64,7 +64,7 @@ impl<'a, 'p> Pass<'a, 'p> {
         sources: &'a [Source<'p>],
         unit: Unit<'a, 'p>,
         result: &'a mut BlockResult,
-        room: Room<'a>,
+        room: BlockRoom<'a>,
         (places, clock): (&mut Vec<Place>, Clock),
     ) {
         result.clear(tree, &unit);

@@ -27,7 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use crate::exec::clock::Clock;
-use crate::exec::operators::{BlockResult, Full, Pass, Resting, Room, Tree, Unit};
+use crate::exec::operators::{BlockResult, BlockRoom, Full, Pass, Resting, Tree, Unit};
 use crate::exec::rest::{Chunk, Place};
 use crate::exec::sources::{self, BoundFile, Source};
 use crate::exec::workers::on_all;
@@ -242,7 +242,7 @@ impl<'p> Stage<'_, 'p> {
         };
         let make = |wanted| lock(&self.finisher).make_room(wanted);
         let wait = || self.board.wait_for_turn(number, task.index());
-        let room = Room { make: &make, wait: &wait };
+        let room = BlockRoom { make: &make, wait: &wait };
         Pass::run(segment.tree, self.sources, unit, result, room, (places, clock));
     }
 

@@ -30,6 +30,9 @@ const DATE_TIME: u8 = 7;
 const ARRAY: u8 = 8;
 const MAP: u8 = 9;
 
+/// Bytes that a value takes at most when it is encoded, without those of a text, a list or a map.
+pub const MOST_ENCODED: usize = 18;
+
 /// Appends the encoding of a value.
 pub fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {

@@ -24,7 +24,7 @@ pub(super) use fill::{does_not_fit, row_does_not_fit};
 pub(crate) use finish::{Cost, Finish, FinishedGroups, GroupsOf};
 pub(crate) use held::Held;
 pub(super) use held::{NoRoom, picked};
-pub(crate) use stream::{Ended, Room, Stream, Whole};
+pub(crate) use stream::{BlockRoom, Ended, Stream, Whole};
 pub(crate) use stretch::Stretch;
 
 use std::sync::Arc;

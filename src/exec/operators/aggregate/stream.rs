@@ -66,7 +66,7 @@ impl Whole<'_> {
 
 /// How a block gets memory where it is tight.
 #[derive(Clone, Copy)]
-pub(crate) struct Room<'a> {
+pub(crate) struct BlockRoom<'a> {
     /// Lets buffers put rows on disk, so that so many more bytes have room, as far as that goes. Tells whether
     /// asking for them again is of use.
     pub make: &'a dyn Fn(u64) -> Result<bool, Failure>,
@@ -160,7 +160,7 @@ impl<'p> Stream<'p> {
         block: u64,
         own: Option<Stretch>,
         is_end: bool,
-        room: Room<'_>,
+        room: BlockRoom<'_>,
     ) -> Result<(Vec<Ended<'p>>, Option<Last<'p>>), Failure> {
         let Some(Handed { open: mut ahead, ended }) = self.relay.take(block) else {
             // A block in front has failed.
@@ -194,7 +194,7 @@ impl<'p> Stream<'p> {
         &self,
         Last { mut open, ended }: Last<'p>,
         end: u32,
-        room: Room<'_>,
+        room: BlockRoom<'_>,
     ) -> Result<Vec<Ended<'p>>, Failure> {
         self.reserve_row(&mut open, room)?;
         let mut endings = Endings { finish: &self.finish, unmade: &self.unmade, ended, list: Vec::new() };
@@ -203,7 +203,12 @@ impl<'p> Stream<'p> {
     }
 
     /// Adds what a segment has of the one group there is. Gives the group behind the last segment, even if no row came.
-    fn go_on(&self, whole: &Whole<'p>, own: Option<Open<'p>>, room: Room<'_>) -> Result<Option<Open<'p>>, Failure> {
+    fn go_on(
+        &self,
+        whole: &Whole<'p>,
+        own: Option<Open<'p>>,
+        room: BlockRoom<'_>,
+    ) -> Result<Option<Open<'p>>, Failure> {
         let mut rest = lock(&whole.0);
         rest.segments -= 1;
         let mut open = match (rest.open.take(), own) {
@@ -225,7 +230,7 @@ impl<'p> Stream<'p> {
 
     /// Adds the first group of a block to the one that is open in front of it, if both are the same. Gives the number of
     /// groups of the block that are done with.
-    fn join(&self, ahead: Option<&mut Open<'p>>, own: Option<&Stretch>, room: Room<'_>) -> Result<u32, Failure> {
+    fn join(&self, ahead: Option<&mut Open<'p>>, own: Option<&Stretch>, room: BlockRoom<'_>) -> Result<u32, Failure> {
         let (Some(ahead), Some(own)) = (ahead, own) else { return Ok(0) };
         if ahead.group.key(0) != own.key(0) {
             return Ok(0);
@@ -235,7 +240,7 @@ impl<'p> Stream<'p> {
     }
 
     /// The last group of a block, which may go on behind it.
-    fn open_last(&self, own: &Stretch, room: Room<'_>) -> Result<Open<'p>, Failure> {
+    fn open_last(&self, own: &Stretch, room: BlockRoom<'_>) -> Result<Open<'p>, Failure> {
         let (group, last) = (Stretch::new(&self.spec.aggregation), own.len() as u32 - 1);
         let mut open = Open { group, charge: Charge::new(self.arbitrator, self.spec.group_consumer) };
         self.reserve(&mut open.charge, own.name_bytes(last), room, (own.key(last), None))?;
@@ -250,7 +255,7 @@ impl<'p> Stream<'p> {
         Open { group, charge }: &mut Open<'p>,
         own: &Stretch,
         number: u32,
-        room: Room<'_>,
+        room: BlockRoom<'_>,
     ) -> Result<(), Failure> {
         let key = own.key(number);
         group.append(own, number, |aggregate, bytes| self.reserve(charge, bytes, room, (key, Some(aggregate))))?;
@@ -264,7 +269,7 @@ impl<'p> Stream<'p> {
     }
 
     /// Reserves memory for the row of a group that ends, if that is large.
-    fn reserve_row(&self, Open { group, charge }: &mut Open<'p>, room: Room<'_>) -> Result<(), Failure> {
+    fn reserve_row(&self, Open { group, charge }: &mut Open<'p>, room: BlockRoom<'_>) -> Result<(), Failure> {
         let cost = self.finish.cost_of(group.extents(0));
         if cost.all() <= self.most_of_a_row {
             return Ok(());
@@ -279,7 +284,7 @@ impl<'p> Stream<'p> {
         &self,
         charge: &mut Charge<'p>,
         bytes: u64,
-        room: Room<'_>,
+        room: BlockRoom<'_>,
         (key, aggregate): (&[u8], Option<usize>),
     ) -> Result<(), Failure> {
         let mut has_waited = false;

@@ -1,4 +1,5 @@
-//! Groups that have ended, whose rows are not made yet: they hold memory that comes back soon.
+//! Groups that have ended, whose rows are not made yet: they hold memory that comes back soon,
+//! or, where a row is large, when that is written.
 
 use std::sync::{Arc, Condvar, Mutex};
 

@@ -30,7 +30,7 @@ const AT_ONCE: usize = 1 << 16;
 const SHARE: u64 = 16;
 
 /// Some groups that the rules are asked about at once.
-struct Portion {
+struct DecidedTogether {
     /// Where they end.
     end: usize,
     /// What the results of aggregates take for them.
@@ -92,8 +92,8 @@ impl Culling<'_> {
         let order = self.kept.ordered.as_ref().map_or(0, |ordered| GroupOrder::most_bytes(ordered.rows(), count));
         let (mut start, mut most) = (0, 0);
         while start < count {
-            let portion = self.portion(start);
-            (start, most) = (portion.end, most.max(portion.bytes));
+            let together = self.decided_together(start);
+            (start, most) = (together.end, most.max(together.bytes));
         }
         order + most + count as u64
     }
@@ -106,7 +106,7 @@ impl Culling<'_> {
         let mut ports = Vec::with_capacity(count);
         while ports.len() < count {
             let start = ports.len();
-            let Portion { end, bytes, largest } = self.portion(start);
+            let DecidedTogether { end, bytes, largest } = self.decided_together(start);
             let grown = largest.map_or(Grown::Decisions, |aggregate| grown(&self.spec.cull.aggregates[aggregate]));
             self.reserve(bytes, grown)?;
             let groups = start as u32..end as u32;
@@ -125,25 +125,25 @@ impl Culling<'_> {
     }
 
     /// The groups from one on that the rules are asked about at once: a few, where what aggregates come to is large.
-    fn portion(&self, start: usize) -> Portion {
+    fn decided_together(&self, start: usize) -> DecidedTogether {
         let (count, enough) = (self.store.table.len(), self.store.limit() / SHARE);
         if !self.kept.accumulators.iter().any(Accumulator::may_be_large) {
-            return Portion { end: count.min(start + AT_ONCE), bytes: 0, largest: None };
+            return DecidedTogether { end: count.min(start + AT_ONCE), bytes: 0, largest: None };
         }
-        let mut portion = Portion { end: start, bytes: 0, largest: None };
+        let mut together = DecidedTogether { end: start, bytes: 0, largest: None };
         let mut most = 0;
-        while portion.end < count.min(start + AT_ONCE) && (portion.end == start || portion.bytes < enough) {
+        while together.end < count.min(start + AT_ONCE) && (together.end == start || together.bytes < enough) {
             for (aggregate, accumulator) in self.kept.accumulators.iter().enumerate() {
-                let Extent { column, text } = accumulator.extent(portion.end as u32);
+                let Extent { column, text } = accumulator.extent(together.end as u32);
                 // A rule may make a text of it.
-                portion.bytes += column + text;
+                together.bytes += column + text;
                 if column > most {
-                    (most, portion.largest) = (column, Some(aggregate));
+                    (most, together.largest) = (column, Some(aggregate));
                 }
             }
-            portion.end += 1;
+            together.end += 1;
         }
-        portion
+        together
     }
 
     /// The rows by group, in the order that is asked for, if an aggregate shows that.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::exec::batch::Column;
 use crate::exec::memory::Strings;
+use crate::exec::value::MOST_ENCODED;
 use crate::plan::physical::CullOperator;
 
 /// The values that a group's first row has in the partition columns that rules read.
@@ -13,9 +14,6 @@ pub(super) struct Firsts {
     /// For each of these, the values by group, encoded.
     values: Vec<Strings>,
 }
-
-/// What a value takes at most when it is encoded, without the bytes of a text.
-const MOST_ENCODED: usize = 18;
 
 impl Firsts {
     /// Nothing yet for these partition columns.
