@@ -115,3 +115,27 @@ fn rows_of_an_unread_port_are_counted() {
     let unread: Vec<_> = unread.map(|node| (node.label.as_str(), node.rows_in)).collect();
     assert_eq!(unread, [("discard.split.bad", 0), ("discard.split.rest", 2)]);
 }
+
+#[test]
+fn rows_are_warned_of_in_their_order() {
+    let pipeline = "pipeline: { name: p }\nnodes:\n  \
+        - { type: source, name: rows, config: { type: csv, path: in.csv, schema: [{ name: n, type: int }] } }\n  \
+        - { type: transform, name: one, input: rows, config: { validations: [ { check: 'n % 50 != 0', severity: warn } ], \
+        cxl: 'filter n > 10' } }\n  \
+        - { type: transform, name: two, input: one, config: { validations: [ { check: 'n % 7 != 0', severity: warn } ], cxl: \
+        'emit m = n' } }\n  \
+        - { type: sink, name: out, input: two, config: { type: csv, path: out.csv } }\n";
+    let text = (1..300).fold("n\n".to_owned(), |text, n| text + &format!("{n}\n"));
+    let mut lab = Lab::new(&[("in.csv", &text)]);
+    let mut expected = None;
+    for (threads, block_size, batch_size) in [(1, 1 << 20, 2048), (1, 40, 3), (3, 90, 1), (7, 300, 20)] {
+        (lab.options.threads, lab.options.block_size, lab.batch_size) = (threads, block_size, Some(batch_size));
+        let recorder = Recorder::default();
+        lab.run_observed(pipeline, &recorder).expect("it completes");
+        let warnings = recorder.warnings.into_inner().expect("not poisoned");
+        let first = expected.get_or_insert_with(|| warnings.clone());
+        assert_eq!(first, &warnings, "{threads} threads, blocks of {block_size}, batches of {batch_size}");
+    }
+    let rows: Vec<String> = expected.into_iter().flatten().collect();
+    assert!(rows[0].contains("row 14:") && rows[5].contains("row 50:") && rows.len() == 10, "{rows:#?}");
+}
