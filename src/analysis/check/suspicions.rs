@@ -130,8 +130,8 @@ impl Checker<'_> {
     /// Whether a value is a column of texts that are never null, by its type or because it is read from a file.
     fn is_never_null(&self, value: &Expr) -> bool {
         let ExprKind::Column(column) = value.kind else { return false };
-        let as_read =
-            || self.row.schema.columns.get(column).is_some_and(|column| self.row.texts.contains(&column.span));
+        let read = || self.row.schema.columns.get(self.input_column(column)?);
+        let as_read = || read().is_some_and(|column| self.row.texts.contains(&column.span));
         value.ty.kind == Kind::String && (!value.ty.nullable || as_read())
     }
 

@@ -129,6 +129,39 @@ fn texts_of_a_file_are_never_null() {
     assert_eq!(codes(reshapes, "u"), [""; 0]);
 }
 
+/// What a group has in the place of a column of texts may be null: a column that makes it, or an aggregate's result.
+#[test]
+fn values_of_groups_may_be_null() {
+    let codes = |node: &str| {
+        let text = format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - type: source\n    name: rows\n    config:\n      type: csv\n      \
+             path: rows.csv\n      schema: [{{ name: k, type: string }}, {{ name: s, type: string }}, \
+             {{ name: n, type: int }}]\n  - {{ type: transform, name: t, input: rows, \
+             config: {{ cxl: \"emit label = if n > 1 then k else null\" }} }}\n  - {{ {node}, name: g, input: t }}\n  \
+             - {{ type: sink, name: out, input: g, config: {{ type: csv, path: out.csv }} }}\n"
+        );
+        let found = analyse(&text).diagnostics.sorted();
+        found.iter().map(|finding| finding.code.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let aggregate = |by: &str, value: &str| {
+        codes(&format!("type: aggregate, config: {{ group_by: [{by}], cxl: 'emit y = {value}' }}"))
+    };
+    let cull = |by: &str, condition: &str| {
+        codes(&format!(
+            "type: cull, config: {{ partition_by: [{by}], removed_to: gone, \
+             rules: [{{ name: r, drop_group_when: '{condition}' }}] }}"
+        ))
+    };
+    assert_eq!(aggregate("label", "label ?? \"none\""), "");
+    assert_eq!(aggregate("label", "if label.is_null() then 1 else 2"), "");
+    assert_eq!(aggregate("k", "max(if n > 1 then s) ?? \"none\""), "");
+    assert_eq!(aggregate("n, k", "k ?? \"none\""), "W207");
+    assert_eq!(aggregate("label", "max(s ?? \"none\")"), "W207");
+    assert_eq!(cull("label", "label.is_null()"), "");
+    assert_eq!(cull("k", "max(if n > 1 then s).is_null()"), "");
+    assert_eq!(cull("n, k", "k.is_null() or count(*) > 1"), "W207");
+}
+
 #[test]
 fn errors_say_what_is_read() {
     let mut text = String::new();
