@@ -3,7 +3,8 @@
 /// The candidate closest to `name`, if one is close enough to be meant.
 ///
 /// Close means an edit distance (with swapped neighbours as one edit) of at most 3 and at most half the length of
-/// the name, or equal but for case. A name of one letter is close to that letter alone. Ties go to the candidate that comes first.
+/// the name, or equal but for case. A name of one letter is close to that letter alone. Ties go to the candidate that
+/// comes first.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     within(name.chars().count() / 2, name, candidates)
 }
@@ -24,4 +25,13 @@ fn within<'a>(half: usize, name: &str, candidates: impl IntoIterator<Item = &'a 
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// The column and the name in an entry such as `id as ID`.
+pub fn column_as_name(entry: &str) -> Option<(&str, &str)> {
+    let words: Vec<&str> = entry.split_whitespace().collect();
+    match words.as_slice() {
+        [column, word, output] if word.eq_ignore_ascii_case("as") => Some((column, output)),
+        _ => None,
+    }
 }

@@ -197,3 +197,22 @@ fn a_threshold_out_of_every_range_is_out_of_its_range() {
         assert!(codes.contains(&"E324".to_string()), "{text}: {codes:?}");
     }
 }
+
+/// Keys that are the name and the condition of one branch are a mistake, unless they are read as branches.
+#[test]
+fn branches_that_are_read_may_have_any_name() {
+    let found = |input: &str| {
+        let text = format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - {{ type: route, name: r, input: s, config: {{ conditions: {{ name: \
+             where, check: n > 1 }}, default: rest }} }}\n  - {{ type: sink, name: o, input: {input}, config: {{ type: \
+             csv, path: o.csv }} }}\n"
+        );
+        read(&text).diagnostics.iter().map(|found| found.message.clone()).collect::<Vec<_>>()
+    };
+    let mistake = ["a branch of route `r` is written as its name and its condition"];
+    assert_eq!(found("r.name"), [""; 0]);
+    assert_eq!(found("r.check"), [""; 0]);
+    assert_eq!(found("r.where"), mistake);
+    assert_eq!(found("r.names"), mistake);
+    assert_eq!(found("other.name"), mistake);
+}

@@ -70,6 +70,13 @@ pub(super) fn var_kind(ty: &TypeText, diagnostics: &mut Diagnostics) -> Option<K
     }
 }
 
+/// The type that a name with or without parameters stands for, as in other languages too; `None` if for none.
+pub(super) fn meant(name: &str) -> Option<&'static str> {
+    let base = name.split(['(', '?', '[', '<']).next().unwrap_or_default().trim();
+    let own = NAMES.into_iter().chain(["array", "map", "any", "null"]).find(|own| own.eq_ignore_ascii_case(base));
+    own.or_else(|| ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(base)).map(|(_, name)| *name))
+}
+
 fn not_a_column_type(name: &str, ty: &TypeText) -> Diagnostic {
     match name {
         "numeric" => Diagnostic::error(Code::E158, "`numeric` is not a column type")

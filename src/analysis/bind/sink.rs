@@ -1,10 +1,11 @@
 //! Sinks: which columns they write.
 
 use super::order::stamp_help;
-use super::{Binder, Bound, paths};
+use super::{Binder, Bound, declared, paths};
 use crate::analysis::check::{Row, did_you_mean, list, there_are};
 use crate::analysis::hir::{Column, NodeKind, Sink, SinkColumn, SinkColumnSource, SortKey};
 use crate::analysis::types::Kind;
+use crate::diagnostics::suggest::column_as_name;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Spanned};
 use crate::syntax::cxl::ast::{Statement, StatementKind, Target};
 use crate::syntax::pipeline::ast::{self, Mapping, NullOrder};
@@ -23,6 +24,7 @@ impl Binder<'_> {
         let offered = columns.offered(producer);
         let passed: Vec<usize> =
             offered.iter().copied().filter(|column| !columns.excluded(&input.schema.columns[*column].name)).collect();
+        columns.excluded_keys(node);
         columns.excluded_columns_exist(node);
         columns.mapped();
         columns.rest(&passed);
@@ -144,13 +146,32 @@ impl Columns<'_, '_> {
         self.sink.exclude.iter().any(|excluded| excluded.value == name)
     }
 
+    /// W364 for each name in `exclude` of a correlation key that is written all the same.
+    fn excluded_keys(&mut self, node: &ast::Node) {
+        let written: Vec<_> = self.sink.exclude.iter().filter(|name| self.is_written_key(&name.value)).collect();
+        for excluded in written {
+            let (sink, name) = (&node.name.value, &excluded.value);
+            let message = format!("`exclude` of sink `{sink}` does not leave out the correlation key `{name}`");
+            let diagnostic = Diagnostic::warning(Code::W364, message)
+                .label(excluded.span, "has no effect")
+                .help("`include_correlation_keys` writes it: leave that out if no key is to be written");
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn is_written_key(&self, name: &str) -> bool {
+        self.sink.include_correlation_keys && self.input.schema.keys().any(|(_, key)| key.name == name)
+    }
+
     /// W364 for each name in `exclude` that no row can have.
     fn excluded_columns_exist(&mut self, node: &ast::Node) {
         if self.input.schema.carries || !self.input.complete {
             return;
         }
         let names: Vec<&str> = self.input.schema.visible().iter().map(|column| column.name.as_str()).collect();
-        for excluded in self.sink.exclude.iter().filter(|excluded| !names.contains(&excluded.value.as_str())) {
+        let is_known = |name: &str| names.contains(&name) || self.is_written_key(name);
+        let unknown: Vec<_> = self.sink.exclude.iter().filter(|excluded| !is_known(&excluded.value)).collect();
+        for excluded in unknown {
             let message =
                 format!("`exclude` of sink `{}` names `{}`, which can't exist", node.name.value, excluded.value);
             let diagnostic = Diagnostic::warning(Code::W364, message)
@@ -178,7 +199,7 @@ impl Columns<'_, '_> {
             None if self.input.schema.hidden().any(|(_, column)| column.stamp().is_some() && column.name == name) => {
                 return self.reads_stamp(&entry.column);
             }
-            None if column_as_name(name).is_some() => return self.no_as(&entry.column),
+            None if self.is_renamed_by_as(entry) => return self.no_as(&entry.column),
             None if !self.input.schema.carries => return self.cannot_exist(entry),
             None if !self.sink.include_unmapped => return self.carried_left_out(entry),
             None => SinkColumnSource::Carried(name.to_owned()),
@@ -217,6 +238,14 @@ impl Columns<'_, '_> {
             Some(help) => diagnostic.help(help),
             None => did_you_mean(diagnostic, &column.value, column.span, names),
         });
+    }
+
+    /// Whether an entry is one such as `id as ID`: a column of the input, where no field can have the whole name.
+    fn is_renamed_by_as(&self, entry: &Mapping) -> bool {
+        let is_bare = entry.output.span == entry.column.span;
+        let may_be_carried = self.input.schema.carries && self.sink.include_unmapped;
+        let names = column_as_name(&entry.column.value).filter(|_| is_bare && !may_be_carried);
+        names.is_some_and(|(column, _)| self.input.schema.position(column).is_some())
     }
 
     /// Reports (E365) an entry such as `id as ID`.
@@ -292,29 +321,31 @@ impl Columns<'_, '_> {
                 (Some(column), Some(scale)) => {
                     column.scale = Some(scale.value);
                     let source = column.source.clone();
-                    self.scaled_kind(&source, name);
+                    if self.scaled_kind(&source, name) {
+                        self.same_kind(node, &source, entry);
+                    }
                 }
                 (Some(column), None) => {
                     let source = column.source.clone();
                     self.same_kind(node, &source, entry);
                 }
-                (None, Some(_)) if self.input.complete && !self.diagnostics.reports(name.span) => {
-                    self.unknown_scaled(name);
-                }
-                (None, _) => {}
+                _ if !self.input.complete || self.diagnostics.reports(name.span) => {}
+                (None, Some(_)) => self.unknown_scaled(name),
+                (None, None) => self.unknown_typed(node, entry),
             }
         }
     }
 
-    /// Warns (W203) of an entry that says nothing but another type than the column has.
+    /// Warns (W203) of an entry with another type than the column has, or with none at all.
     fn same_kind(&mut self, node: &ast::Node, source: &SinkColumnSource, entry: &ast::SinkColumn) {
         let Some(ty) = &entry.ty else { return };
-        let kind = self.kind_of(source);
-        let same = match kind {
-            Kind::Any | Kind::Null | Kind::Error => true,
-            kind => ty.name.value == kind.to_string(),
+        let Some(meant) = declared::meant(&ty.name.value) else {
+            let message = format!("`{}` in the `schema` of sink `{}` is not a type", ty.name.value, node.name.value);
+            let diagnostic = Diagnostic::warning(Code::W203, message).label(ty.name.span, "has no effect");
+            return self.diagnostics.push(diagnostic.help("leave it out: each column is written with its own type"));
         };
-        if same {
+        let kind = self.kind_of(source);
+        if matches!(kind, Kind::Any | Kind::Null | Kind::Error) || meant == "any" || meant == base(kind) {
             return;
         }
         let message = format!(
@@ -334,13 +365,31 @@ impl Columns<'_, '_> {
         }
     }
 
-    fn scaled_kind(&mut self, source: &SinkColumnSource, name: &Spanned<String>) {
+    /// Warns (W203) of a type for a column that is not written, unless a field of that name may be.
+    fn unknown_typed(&mut self, node: &ast::Node, entry: &ast::SinkColumn) {
+        let Some(ty) = &entry.ty else { return };
+        if self.input.schema.carries && self.sink.include_unmapped {
+            return;
+        }
+        let (sink, name) = (&node.name.value, &entry.name);
+        let message = format!("sink `{sink}` does not write `{}`, for which its `schema` names a type", name.value);
+        let diagnostic = Diagnostic::warning(Code::W203, message).label(ty.name.span, "has no effect");
+        let written: Vec<String> = self.written.iter().map(|written| written.name.clone()).collect();
+        let diagnostic = did_you_mean(diagnostic, &name.value, name.span, written.iter().map(String::as_str));
+        let help = diagnostic.help.is_none().then(|| format!("leave `{}` out", name.value));
+        self.diagnostics.push(diagnostic.help_opt(help));
+    }
+
+    /// Whether a column can have a scale. If not, this is reported.
+    fn scaled_kind(&mut self, source: &SinkColumnSource, name: &Spanned<String>) -> bool {
         let kind = self.kind_of(source);
-        if !matches!(kind, Kind::Decimal { .. } | Kind::Any | Kind::Null | Kind::Error) {
+        let can_be = matches!(kind, Kind::Decimal { .. } | Kind::Any | Kind::Null | Kind::Error);
+        if !can_be {
             let message = format!("`scale` is set for column `{}`, which is of type {kind}", name.value);
             let diagnostic = Diagnostic::error(Code::E200, message).label(name.span, "only decimals have a scale");
             self.diagnostics.push(diagnostic.help("leave it out, or make the column a decimal with `to_decimal()`"));
         }
+        can_be
     }
 
     fn unknown_scaled(&mut self, name: &Spanned<String>) {
@@ -360,17 +409,15 @@ fn turned(entry: &Mapping, names: &[&str]) -> Option<String> {
     (output != column && names.contains(&output)).then(|| name_first(column, output))
 }
 
-fn name_first(output: &str, column: &str) -> String {
-    format!("the name in the file comes first: `{{ {output}: {column} }}`")
+/// A type's name without what it is made of.
+fn base(kind: &Kind) -> String {
+    let name = kind.to_string();
+    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len());
+    name[..end].to_owned()
 }
 
-/// The two names of an entry such as `id as ID`.
-fn column_as_name(entry: &str) -> Option<(&str, &str)> {
-    let words: Vec<&str> = entry.split_whitespace().collect();
-    match words.as_slice() {
-        [column, word, output] if word.eq_ignore_ascii_case("as") => Some((column, output)),
-        _ => None,
-    }
+fn name_first(output: &str, column: &str) -> String {
+    format!("the name in the file comes first: `{{ {output}: {column} }}`")
 }
 
 /// The correlation keys, under the names of their hidden columns.

@@ -1,7 +1,7 @@
 //! The columns of a sink's file, complete once the headers of all files are known.
 
 use crate::analysis::hir::{SinkColumn, SinkColumnSource};
-use crate::diagnostics::suggest::closest;
+use crate::diagnostics::suggest::{closest, column_as_name};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::exec::Failure;
 use crate::exec::sources::{CarriedNames, OpenSource};
@@ -80,14 +80,21 @@ impl SinkColumns {
             let message =
                 format!("sink `{}`: no input has a column `{name}`, so `{}` is empty", spec.sink.label, column.name);
             let diagnostic = Diagnostic::warning(Code::W365, message).label(column.span, "on no record");
-            self.warnings.push(diagnostic.help_opt(close_to(name, spec, carried, names)));
+            let help = close_to(name, spec, carried, names).or_else(|| name_first(name, spec));
+            self.warnings.push(diagnostic.help_opt(help));
         }
     }
 
+    /// Warns where undeclared fields are written. Where they are not, which there are doesn't matter, and what is wrong
+    /// with a name is said by analysis.
     fn warn_of_not_excluded(&mut self, spec: &SinkOperator, carried: &[u32], names: &mut CarriedNames) {
+        if !spec.sink.append_carried {
+            return;
+        }
+        let is_key = |name: &str| spec.sink.key_columns.iter().any(|key| key.name == name);
         for excluded in &spec.sink.exclude {
             let name = excluded.value.as_str();
-            if spec.schema.position(name).is_some() || carried.contains(&names.id(name)) {
+            if spec.schema.position(name).is_some() || is_key(name) || carried.contains(&names.id(name)) {
                 continue;
             }
             let message = format!("sink `{}`: no input has a column `{name}` to exclude", spec.sink.label);
@@ -102,6 +109,12 @@ fn close_to(name: &str, spec: &SinkOperator, carried: &[u32], names: &CarriedNam
     let declared = spec.schema.visible().iter().map(|column| column.name.as_str());
     let known = declared.chain(carried.iter().map(|id| names.name(*id)));
     closest(name, known).map(|close| format!("did you mean `{close}`?"))
+}
+
+/// What to say about an entry such as `id as ID`.
+fn name_first(entry: &str, spec: &SinkOperator) -> Option<String> {
+    let (column, output) = column_as_name(entry).filter(|(column, _)| spec.schema.position(column).is_some())?;
+    Some(format!("the name in the file comes first: `{{ {output}: {column} }}`"))
 }
 
 /// A sink that excludes all columns, those that no schema declares too.

@@ -18,7 +18,8 @@ const CONFIG: Keys = Keys {
 pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind> {
     let input = node.input(reader);
     let config = node.config(reader, &CONFIG)?;
-    let conditions = conditions(reader, &config, &node.label);
+    let name = node.fields.get("name").and_then(|name| name.text()).unwrap_or_default();
+    let conditions = conditions(reader, &config, &node.label, name);
     let default = reader.require(&config, "default").and_then(|given| reader.name(&given));
     // A name that is only guessed is no port to refer to.
     let default = default.filter(|default| !reader.diagnostics.reports(default.span));
@@ -30,7 +31,12 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Parts<'_>) -> Option<NodeKind
 
 /// The branches in file order. A branch whose condition can't be read stays, so that it can be referred to. `None`,
 /// reported, if one has no name.
-fn conditions(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Option<Vec<(Spanned<String>, Expr)>> {
+fn conditions(
+    reader: &mut Reader<'_>,
+    config: &Fields<'_>,
+    label: &str,
+    route: &str,
+) -> Option<Vec<(Spanned<String>, Expr)>> {
     let given = reader.require(config, "conditions")?;
     if matches!(given.node.value, Value::Sequence(_)) {
         let finding = reader.wrong_kind(&given, "a mapping");
@@ -38,7 +44,10 @@ fn conditions(reader: &mut Reader<'_>, config: &Fields<'_>, label: &str) -> Opti
         return None;
     }
     let entries = reader.mapping(&given)?;
-    if let Some((name, condition)) = named_and_told(entries) {
+    let is_read = |branch: &Entry| mentions(reader.text, &format!("{route}.{}", branch.key.text));
+    if let Some((name, condition)) = named_and_told(entries)
+        && ![name, condition].into_iter().any(is_read)
+    {
         let branch = format!("{}: {}", reader.written(name.value.span), reader.written(condition.value.span));
         reader.report(
             Diagnostic::error(Code::E000, format!("a branch of {label} is written as its name and its condition"))
@@ -84,6 +93,16 @@ fn named_and_told(entries: &[Entry]) -> Option<(&Entry, &Entry)> {
         }
         _ => None,
     }
+}
+
+/// Whether a reference to a port stands somewhere in a file.
+fn mentions(text: &str, port: &str) -> bool {
+    let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let is_whole = |at: usize| {
+        let (before, behind) = (&text[..at], &text[at + port.len()..]);
+        !goes_on(before.chars().next_back()) && !goes_on(behind.chars().next())
+    };
+    text.match_indices(port).any(|(at, _)| is_whole(at))
 }
 
 /// Reports a condition with keys inside of it.

@@ -1,5 +1,6 @@
 //! Where outputs go: names, folders, collisions, columns.
 
+use clinker::diagnostics::Diagnostic;
 use clinker::exec::Mode;
 use clinker::plan::explain;
 
@@ -177,4 +178,26 @@ fn an_output_keeps_the_permissions_of_the_file_it_replaces() {
     lab.run(&pipeline(&sink("all", "path: out.csv"))).expect("the run completes");
     let mode = std::fs::metadata(lab.path("out.csv")).expect("published").permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
+}
+
+/// What is wrong with a name in `exclude` is said once: at the run only where fields may come that no schema declares.
+#[test]
+fn excluded_names_are_warned_of_once_and_only_where_they_matter() {
+    let run = |source: &str, config: &str| {
+        let lab = Lab::new(&[("in/a.csv", "n,note\n1,x\n")]);
+        let text = format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - {{ type: source, name: rows, config: {{ type: csv, path: in/a.csv, \
+             {source} schema: [{{ name: n, type: int }}] }} }}\n  - {{ type: sink, name: all, input: rows, config: \
+             {{ type: csv, path: out.csv, {config} }} }}\n"
+        );
+        let (plan, _) = lab.compile(&text);
+        let report = clinker::exec::run(&plan, &lab.options, &clinker::exec::Silent).expect("the run completes");
+        let told = |warning: &Diagnostic| format!("{} {}", warning.code, warning.help.as_deref().unwrap_or_default());
+        report.warnings.iter().map(told).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(run("", "exclude: [note, noted]"), "W364 did you mean `note`?");
+    assert_eq!(run("on_unmapped: { mode: drop },", "exclude: [noted]"), "");
+    assert_eq!(run("", "include_unmapped: false, exclude: [note]"), "");
+    assert_eq!(run("correlation_key: [n],", "exclude: [$ck.n], include_correlation_keys: true"), "");
+    assert_eq!(run("", "mapping: [n as N]"), "W365 the name in the file comes first: `{ N: n }`");
 }
