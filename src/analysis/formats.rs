@@ -53,7 +53,7 @@ pub fn check_format(format: &str, usage: FormatUse) -> Result<(), Fault> {
 }
 
 /// What to write in place of a format in the letters of other tools, such as `dd.mm.yyyy`. `None` if it holds other
-/// letters than the well-known ones.
+/// letters than the well-known ones, digits, or quotes. `mm` are minutes behind hours and in front of seconds.
 pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
     const LETTERS: [(&str, &str); 13] = [
         ("yyyy", "%Y"),
@@ -71,23 +71,33 @@ pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
         ("ss", "%S"),
     ];
     let lower = format.to_ascii_lowercase();
-    let (mut at, mut out) = (0, String::new());
+    let (mut at, mut out, mut last) = (0, String::new(), "");
     while let Some(rest) = lower.get(at..).filter(|rest| !rest.is_empty()) {
         let (len, specifier) = match LETTERS.iter().find(|(letters, _)| rest.starts_with(letters)) {
-            Some(("mm", _)) if out.contains("%H") => (2, "%M"),
+            Some(("mm", _)) if last == "%H" || before_seconds(&rest[2..]) => (2, "%M"),
             Some((letters, specifier)) => (letters.len(), *specifier),
             None if rest.starts_with("mi") => (2, "%M"),
             // ISO 8601 has letters of its own.
             None if rest.starts_with(|c: char| c.is_ascii_alphabetic() && !matches!(c, 't' | 'z')) => return None,
+            // They are not for themselves where others write formats.
+            None if rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '\'' | '"' | '`')) => return None,
             None => {
                 let len = rest.chars().next().map_or(1, char::len_utf8);
                 (len, &format[at..at + len])
             }
         };
+        if specifier.starts_with('%') {
+            last = specifier;
+        }
         out.push_str(specifier);
         at += len;
     }
     (!format.contains('%') && check_format(&out, usage).is_ok()).then_some(out)
+}
+
+/// Whether the next letters of a format in small letters are those of seconds.
+fn before_seconds(rest: &str) -> bool {
+    rest.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).starts_with("ss")
 }
 
 /// Whether a format says anything about the time of day.

@@ -50,6 +50,18 @@ pub(super) fn literal(value: &Literal) -> Option<String> {
     })
 }
 
+/// Whether a text without its quotes is a number, perhaps with a `-` in front.
+pub(super) fn is_number_in_cxl(text: &str) -> bool {
+    let magnitude = text.strip_prefix('-').unwrap_or(text);
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match magnitude.split_once('.') {
+        Some((whole, fraction)) => {
+            is_digits(whole) && is_digits(fraction) && magnitude.parse::<f64>().is_ok_and(f64::is_finite)
+        }
+        None => is_digits(magnitude) && text.parse::<i64>().is_ok(),
+    }
+}
+
 /// The date literal that `2024-01-31` is meant as, which CXL reads as a difference of numbers.
 pub(super) fn dashed_date(expr: &Expr) -> Option<String> {
     fn difference(expr: &Expr) -> Option<(&Expr, &Expr)> {
@@ -123,7 +135,7 @@ impl Help {
                 (shown.clone(), Some(Fix { span: expr.span, replacement: shown }))
             }
             (ExprKind::Literal(Literal::String(value)), "to_int" | "to_float") => {
-                value.parse::<f64>().ok()?;
+                is_number_in_cxl(value).then_some(())?;
                 (value.clone(), Some(Fix { span: expr.span, replacement: value.clone() }))
             }
             _ => {

@@ -1,15 +1,23 @@
 //! What to do about operands that an operator can't take.
 
-use super::describe::{Help, article, converted, dashed_date, extreme, operand, text};
+use super::describe::{Help, article, converted, dashed_date, extreme, is_number_in_cxl, operand, text};
 use super::operators::{Operand, is_number};
 use crate::analysis::hir::{BinaryOp, Literal};
 use crate::analysis::types::{Kind, Type};
-use crate::diagnostics::Fix;
+use crate::diagnostics::{Diagnostic, Fix};
 use crate::syntax::cxl::ast;
 
 /// An operand for messages: the name of an emit stands for the call that the emit gives.
 pub(super) fn spelled_out<'e>(operand: &Operand<'e>, emitted: &'e Option<ast::Expr>) -> Operand<'e> {
     (operand.0.clone(), emitted.as_ref().unwrap_or(operand.1))
+}
+
+/// Leaves out a fix where an operand is the name of an emit: it would change what that emit writes.
+pub(super) fn without_distant_fix(diagnostic: Diagnostic, emitted: &[Option<ast::Expr>]) -> Diagnostic {
+    match emitted.iter().any(Option::is_some) {
+        true => Diagnostic { fix: None, ..diagnostic },
+        false => diagnostic,
+    }
 }
 
 /// How to make operands ones that `+ - * / %` take.
@@ -117,8 +125,12 @@ pub(super) fn to_number(kind: &Kind, other: &Kind, expr: &ast::Expr) -> Option<S
     let shown = |method: &str| converted(expr, method);
     match (kind, &expr.kind) {
         (Kind::String, ast::ExprKind::Literal(Literal::String(text))) => {
-            let number = text.parse::<f64>().is_ok_and(f64::is_finite);
-            number.then(|| format!("write `{text}` without quotes"))
+            // Whole numbers that are too large for CXL have no other form.
+            let other_form = || text.contains(['.', '+', 'e', 'E']) && text.parse::<f64>().is_ok_and(f64::is_finite);
+            match is_number_in_cxl(text) {
+                true => Some(format!("write `{text}` without quotes")),
+                false => other_form().then(|| "write it without quotes and in plain digits, such as `0.5`".to_owned()),
+            }
         }
         (Kind::String, _) if *other == Kind::Float => Some(format!("write `{}`", shown("to_float"))),
         (Kind::String, _) if matches!(other, Kind::Decimal { .. }) => Some(format!("write `{}`", shown("to_decimal"))),

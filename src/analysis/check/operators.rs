@@ -1,7 +1,7 @@
 //! Operators: which operands they take, and what their kinds become.
 
 use super::describe::{article, converted, operand, with_help};
-use super::operand_help::{arithmetic_help, comparison_help, spelled_out, to_number};
+use super::operand_help::{arithmetic_help, comparison_help, spelled_out, to_number, without_distant_fix};
 use super::unify::{convert, unify, unify_kinds, unify_or_any};
 use super::{Checker, failed};
 use crate::analysis::hir::{BinaryOp, Expr, ExprKind, Literal, MatchArm, is_ordered};
@@ -141,7 +141,7 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(first.0.span, this_is(&first.0.ty))
             .label(second.0.span, this_is(&second.0.ty));
-        self.error(with_help(diagnostic, arithmetic_help(op, left, right)));
+        self.error(without_distant_fix(with_help(diagnostic, arithmetic_help(op, left, right)), &extremes));
     }
 
     fn report_decimal_with_float(&mut self, op: BinaryOp, left: &Operand, right: &Operand) {
@@ -205,7 +205,8 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error(Code::E200, message)
             .label(first.0.span, this_is(&first.0.ty))
             .label(second.0.span, this_is(&second.0.ty));
-        self.error(with_help(diagnostic, comparison_help(left, right).or_else(|| comparison_help(right, left))));
+        let help = comparison_help(left, right).or_else(|| comparison_help(right, left));
+        self.error(without_distant_fix(with_help(diagnostic, help), &extremes));
     }
 
     /// A comparison with null that is null for every row or group.

@@ -1,7 +1,10 @@
 //! `"a" or "b"`, as which a question about each of the values is meant.
 
-use super::describe::{literal, operand};
+use std::mem::discriminant;
+
+use super::describe::operand;
 use super::{Checker, failed};
+use crate::analysis::functions::Function;
 use crate::analysis::hir::{BinaryOp, Expr, Literal};
 use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::syntax::cxl::ast::{self, Arg, Name};
@@ -9,18 +12,9 @@ use crate::syntax::cxl::ast::{self, Arg, Name};
 impl Checker<'_> {
     /// Reports a chain of `and` or `or` that joins values, as in `x == "a" or "b"`. `None` if it joins none.
     pub(super) fn joined_values(&mut self, op: BinaryOp, parts: &[ast::Expr], span: Span) -> Option<Expr> {
-        let (first, rest) = parts.split_first()?;
-        let place = rest.iter().find(|part| value(part).is_some())?.span;
-        let asked = match &first.kind {
-            ast::ExprKind::Binary { op: compared @ (BinaryOp::Equal | BinaryOp::NotEqual), left, .. } => {
-                let asked = rest.iter().filter_map(value);
-                let asked = asked.map(|value| format!("{left} {} {value}", compared.symbol()));
-                let joint = if *compared == BinaryOp::Equal { BinaryOp::Or } else { BinaryOp::And };
-                Some((joint, [first.to_string()].into_iter().chain(asked).collect()))
-            }
-            _ => None,
-        };
-        for part in parts.iter().filter(|part| value(part).is_none()) {
+        let place = parts.iter().skip(1).find(|part| is_value(part))?.span;
+        let asked = asked_of_each(op, parts);
+        for part in parts.iter().filter(|part| !is_value(part)) {
             self.expr(part);
         }
         self.report_joined(op, place, asked);
@@ -30,14 +24,15 @@ impl Checker<'_> {
     /// Reports the argument of `x.contains("a" or "b")`, and gives whether there is one.
     pub(super) fn joined_argument(&mut self, receiver: Option<&ast::Expr>, method: &Name, args: &[Arg]) -> bool {
         let [Arg::Expr(ast::Expr { kind: ast::ExprKind::Chain { op, parts }, span })] = args else { return false };
-        if !parts.iter().any(|part| value(part).is_some()) {
+        if !parts.iter().any(is_value) {
             return false;
         }
         let asked = |receiver: &ast::Expr| {
             let receiver = operand(receiver);
             parts.iter().map(|part| format!("{receiver}.{}({part})", method.text)).collect()
         };
-        self.report_joined(*op, *span, receiver.map(|receiver| (*op, asked(receiver))));
+        let asks = Function::by_name(&method.text).is_some_and(Function::asks);
+        self.report_joined(*op, *span, receiver.filter(|_| asks).map(|receiver| (*op, asked(receiver))));
         true
     }
 
@@ -55,11 +50,70 @@ impl Checker<'_> {
     }
 }
 
-/// A literal as it is written; `None` for what may be a condition.
-fn value(part: &ast::Expr) -> Option<String> {
+/// The questions that a chain means, where each value is compared as in the last comparison in front of it, and what
+/// joins them. `None` if that is not clear.
+fn asked_of_each(op: BinaryOp, parts: &[ast::Expr]) -> Option<(BinaryOp, Vec<String>)> {
+    let mut asked = Vec::with_capacity(parts.len());
+    let mut last: Option<Comparison> = None;
+    for part in parts {
+        if is_value(part) {
+            asked.push(last.as_ref()?.of(part)?);
+        } else {
+            last = Comparison::new(part).or(last);
+            asked.push(part.to_string());
+        }
+    }
+    let last = last?;
+    let joint = if last.op == BinaryOp::Equal { BinaryOp::Or } else { BinaryOp::And };
+    // Whether all parts ask the same of the same.
+    let one_question = || {
+        let mut others = parts.iter().filter(|part| !is_value(part));
+        others.all(|part| Comparison::new(part).is_some_and(|other| other.same_question(&last)))
+    };
+    // Another joint would change what the other parts mean.
+    let same_operators = parts.iter().filter_map(Comparison::new).all(|other| other.op == last.op);
+    (same_operators && joint == op || one_question()).then_some((joint, asked))
+}
+
+/// `left == right` or `left != right`.
+struct Comparison<'e> {
+    whole: &'e ast::Expr,
+    op: BinaryOp,
+    left: &'e ast::Expr,
+    right: &'e ast::Expr,
+}
+
+impl<'e> Comparison<'e> {
+    fn new(whole: &'e ast::Expr) -> Option<Self> {
+        match &whole.kind {
+            ast::ExprKind::Binary { op: op @ (BinaryOp::Equal | BinaryOp::NotEqual), left, right, .. } => {
+                Some(Self { whole, op: *op, left, right })
+            }
+            _ => None,
+        }
+    }
+
+    fn same_question(&self, other: &Comparison) -> bool {
+        self.op == other.op && self.left.to_string() == other.left.to_string()
+    }
+
+    /// The same comparison with another value; `None` if the two values are not literals of one type.
+    fn of(&self, value: &ast::Expr) -> Option<String> {
+        let (ast::ExprKind::Literal(own), ast::ExprKind::Literal(other)) = (&self.right.kind, &value.kind) else {
+            return None;
+        };
+        let mut compared = self.whole.clone();
+        if let ast::ExprKind::Binary { right, .. } = &mut compared.kind {
+            **right = value.clone();
+        }
+        (discriminant(own) == discriminant(other)).then(|| compared.to_string())
+    }
+}
+
+/// Whether it is a literal that can't be a condition.
+fn is_value(part: &ast::Expr) -> bool {
     match &part.kind {
-        ast::ExprKind::Literal(Literal::Bool(_) | Literal::Null) => None,
-        ast::ExprKind::Literal(value) => Some(literal(value).unwrap_or_else(|| "…".to_owned())),
-        _ => None,
+        ast::ExprKind::Literal(value) => !matches!(value, Literal::Bool(_) | Literal::Null),
+        _ => false,
     }
 }

@@ -65,8 +65,10 @@ impl Checker<'_> {
         let (AggregateFunction::Count, [arg], [Some(arg_ast)]) = (which, args, args_ast) else { return };
         let asks = match &arg_ast.kind {
             ast::ExprKind::Unary { op, .. } => *op == ast::UnaryOp::Not,
-            ast::ExprKind::Binary { .. } | ast::ExprKind::Chain { .. } | ast::ExprKind::Method { .. } => true,
-            // A column of bools is counted where it is not null.
+            ast::ExprKind::Binary { op, .. } => *op != BinaryOp::Coalesce,
+            ast::ExprKind::Chain { .. } => true,
+            ast::ExprKind::Method { method, .. } => Function::by_name(&method.text).is_some_and(Function::asks),
+            // What holds a bool, as a column of them, is counted where it is not null.
             _ => false,
         };
         if asks && arg.ty.kind == Kind::Bool {

@@ -11,6 +11,7 @@ mod path;
 pub mod signature;
 mod string;
 
+use signature::ResultKind;
 pub use signature::Signature;
 
 macro_rules! functions {
@@ -41,6 +42,13 @@ macro_rules! functions {
             }
         }
     };
+}
+
+impl Function {
+    /// Whether it asks something of its receiver. What reads a bool as it is written asks nothing.
+    pub fn asks(self) -> bool {
+        self.signature().result == ResultKind::Bool && !matches!(self, Function::ToBool | Function::TryBool)
+    }
 }
 
 functions! {

@@ -2,6 +2,7 @@
 
 use super::{Analysed, analyse, around};
 use crate::support::{assert_snapshot, path};
+use clinker::analysis::formats::{FormatUse, in_strftime};
 use clinker::analysis::{hir, print};
 use clinker::diagnostics::{Diagnostic, SourceMap};
 
@@ -83,4 +84,46 @@ fn fixes_mend_what_they_are_for() {
         }
     }
     assert!(fixed >= 15, "only {fixed} fixes were tried");
+}
+
+/// What stands for minutes, and what is read otherwise than it is meant, is told by what is around it.
+#[test]
+fn formats_of_other_tools_are_told_in_strftime() {
+    let told = |format: &str| in_strftime(format, FormatUse::WriteDateTime).unwrap_or_default();
+    for (format, meant) in [
+        ("dd.mm.yyyy", "%d.%m.%Y"),
+        ("hh:mm dd/mm/yyyy", "%H:%M %d/%m/%Y"),
+        ("DD/MM/YYYY HH:MM", "%d/%m/%Y %H:%M"),
+        ("yyyy-MM-dd HH:mm:ss", "%Y-%m-%d %H:%M:%S"),
+        ("mm:ss", "%M:%S"),
+        ("yyyymmddhhmmss", "%Y%m%d%H%M%S"),
+        ("HH24:MI", "%H:%M"),
+        ("YYYY-MM-DDTHH24:MI:SSZ", "%Y-%m-%dT%H:%M:%SZ"),
+        ("HH12:MI", ""),
+        ("yyyy-MM-dd'T'HH:mm", ""),
+        ("\"on\" dd.mm.", ""),
+        ("dd.mm.2024", ""),
+        ("Q", ""),
+    ] {
+        assert_eq!(told(format), meant, "{format}");
+    }
+}
+
+/// The call that an emit gives stands in another emit, whose value is written.
+#[test]
+fn an_emit_further_up_is_not_mended() {
+    let find = |program: &str| {
+        let text = around("emit x = 1");
+        let (head, tail) = text.split_once("type: transform").expect("a transform");
+        let (_, tail) = tail.split_once("emit x = 1\n").expect("its program");
+        let node = "type: aggregate\n    name: t\n    input: rows\n    config:\n      group_by: [id]\n      cxl: |";
+        let found = analyse(&format!("{head}{node}\n        {program}\n{tail}")).diagnostics.sorted();
+        let [finding] = &found[..] else { panic!("{program}: {found:#?}") };
+        assert_eq!(finding.code.as_str(), "E200", "{program}");
+        (finding.help.clone().unwrap_or_default(), finding.fix.is_some())
+    };
+    let help = "write `max(name.to_date())` to compare dates".to_owned();
+    assert_eq!(find("emit y = max(name)\n        emit z = min(day) == y"), (help.clone(), false));
+    assert_eq!(find("emit z = min(day) == max(name)"), (help, true));
+    assert!(!find("emit y = max(name)\n        emit z = y - 1").1);
 }

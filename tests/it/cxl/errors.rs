@@ -62,6 +62,9 @@ emit x = NOT a
 emit x = IF a THEN b ELSE c
 filter x IS NULL
 filter x is not null
+filter x.trim is not null
+filter a + x is null
+filter y and x is null
 filter x IN [1, 2]
 filter x in [1, 2]
 filter x not in [1, 2]
@@ -85,6 +88,10 @@ emit x = over
 emit x = a over b
 emit x = for
 emit x = match a { > 1 => b, _ => c }
+emit x = match a { >= -5 => b, _ => c }
+emit x = match a { < max(b, 2) => b, _ => c }
+emit x = match a { > 1 and < 5 => b, _ => c }
+emit x = match a { > 1, _ => c }
 emit x = match a { 1 => b, <= 2 => c, _ => 0 }
 emit x = cast(a as int)
 emit a * 2 as x

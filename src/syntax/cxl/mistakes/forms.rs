@@ -176,7 +176,11 @@ pub(super) fn comma_between(scene: &Scene<'_, '_>, start: usize, end: usize) -> 
 }
 
 /// The first token from `start` on that is wanted and stands in no bracket that opens there.
-fn outside_of_brackets(scene: &Scene<'_, '_>, start: usize, wanted: impl Fn(&Tok<'_>) -> bool) -> Option<usize> {
+pub(super) fn outside_of_brackets(
+    scene: &Scene<'_, '_>,
+    start: usize,
+    wanted: impl Fn(&Tok<'_>) -> bool,
+) -> Option<usize> {
     let mut open = 0_usize;
     scene.tokens.iter().enumerate().skip(start).find_map(|(index, token)| {
         let found = open == 0 && wanted(&token.tok);

@@ -107,14 +107,31 @@ fn is_null(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
     let diagnostic = if word(len, "null") {
         let span = found.span.to(rest[len].span);
         let not = if len == 1 { "not " } else { "" };
-        let value = scene.before().filter(|before| matches!(before.tok, Tok::Ident(_))).map_or("…", |name| name.text);
-        diagnostic.fix(span, format!("{operator} null")).help(format!(
-            "write `{operator} null`; a string read from a file is never null, so of one ask `{not}{value}.is_empty()`"
-        ))
+        let strings = match name_alone(scene) {
+            Some(name) => {
+                format!("; a string read from a file is never null, so of one ask `{not}{name}.is_empty()`")
+            }
+            None => String::new(),
+        };
+        diagnostic.fix(span, format!("{operator} null")).help(format!("write `{operator} null`{strings}"))
     } else {
         diagnostic.help(format!("write `{operator}`"))
     };
     Some(diagnostic)
+}
+
+/// The name in front of what was found, if it is the whole operand of a comparison that could stand there.
+fn name_alone<'a>(scene: &Scene<'a, '_>) -> Option<&'a str> {
+    let alone = match scene.last(2)[..] {
+        [Tok::Ident(_)] => true,
+        [before, Tok::Ident(_)] => {
+            let opens = matches!(before, Tok::LeftParen | Tok::Comma | Tok::Equal | Tok::Arrow | Tok::Newline);
+            let joins = matches!(before, Tok::And | Tok::Or | Tok::Not | Tok::If | Tok::Then | Tok::Else | Tok::Filter);
+            opens || joins
+        }
+        _ => false,
+    };
+    scene.before().filter(|_| alone).map(|name| name.text)
 }
 
 /// `CASE WHEN a THEN b END`

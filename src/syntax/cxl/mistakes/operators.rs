@@ -1,6 +1,6 @@
 //! Slips around operators and punctuation.
 
-use super::forms::{comma_between, end_of_arguments, subject_of_match};
+use super::forms::{comma_between, end_of_arguments, outside_of_brackets, subject_of_match};
 use super::scene::Scene;
 use super::vocabulary::{describe, whole};
 use super::{Rule, error};
@@ -108,11 +108,18 @@ fn compared_in_match(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
         return None;
     }
     let subject = subject_of_match(scene, open)?;
-    let value = scene.tokens.get(scene.at + 1).map_or("…", |token| token.text);
+    let value = compared_value(scene).unwrap_or_else(|| "…".to_owned());
     Some(
         error("an arm of a `match` has a value in front of `=>`", found.span)
             .help(format!("compare in the arm: `match {{ {subject} {} {value} => …, _ => … }}`", found.text)),
     )
+}
+
+/// What stands between the comparison that was found and its `=>`; `None` if that is more than a value.
+fn compared_value(scene: &Scene<'_, '_>) -> Option<String> {
+    let joins = |tok: &Tok<'_>| matches!(tok, Tok::Arrow | Tok::Comma | Tok::And | Tok::Or | Tok::Coalesce);
+    let end = outside_of_brackets(scene, scene.at + 1, |tok| joins(tok) || tok.closes() || tok.is_comparison())?;
+    (scene.tokens[end].tok == Tok::Arrow && end > scene.at + 1).then(|| scene.text(scene.at + 1..end))
 }
 
 /// Whether what was found follows without a space.
