@@ -183,10 +183,17 @@ impl<'a> Resolver<'a, '_> {
         let candidates = readable.map(|(_, node)| node.name.value.as_str());
         let diagnostic = Diagnostic::error(Code::E004, format!("no node is called `{name}`"))
             .label(input.span, "not a node of this pipeline");
-        let of_a_port = self.port_called(reader, name).filter(|_| port.is_none());
+        let of_ports = if port.is_none() { self.ports_called(reader, name) } else { Vec::new() };
         let close = || closest(name, candidates.clone());
-        let meant =
-            of_a_port.or_else(|| close().map(|found| port.map_or(found.to_owned(), |port| format!("{found}.{port}"))));
+        let meant = match of_ports.as_slice() {
+            [one] => Some(one.clone()),
+            [] => close().map(|found| port.map_or(found.to_owned(), |port| format!("{found}.{port}"))),
+            several => {
+                let several: Vec<&str> = several.iter().map(String::as_str).collect();
+                let help = format!("a port is read with its node: there are {}", list(&several));
+                return self.diagnostics.push(diagnostic.help(help));
+            }
+        };
         let diagnostic = match meant {
             Some(replacement) => {
                 let diagnostic = diagnostic.help(format!("did you mean `{replacement}`?"));
@@ -200,11 +207,11 @@ impl<'a> Resolver<'a, '_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// The port of another node that is called so: `route.name`.
-    fn port_called(&self, reader: usize, name: &str) -> Option<String> {
+    /// The ports of other nodes that are called so: `route.name`.
+    fn ports_called(&self, reader: usize, name: &str) -> Vec<String> {
         let others = self.pipeline.nodes.iter().enumerate().filter(|(index, _)| *index != reader);
-        let mut having = others.filter(|(_, node)| ports(node).names.contains(&Some(name)));
-        having.next().map(|(_, node)| format!("{}.{name}", node.name.value))
+        let having = others.filter(|(_, node)| ports(node).names.contains(&Some(name)));
+        having.map(|(_, node)| format!("{}.{name}", node.name.value)).collect()
     }
 
     fn port(&mut self, node: usize, port: Option<&'a str>, span: Span) -> Option<PortRef> {

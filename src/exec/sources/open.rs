@@ -287,7 +287,9 @@ fn missing_help(wanted: &[String], names: &[String], source: &hir::Source) -> St
         let parts = |name: &String| name.split(separator).any(|part| is_wanted(part.trim_matches('"')));
         names.iter().any(parts)
     };
-    if let Some(separator) = ["\t", ";", "|", ","].into_iter().find(|separator| separates(separator)) {
+    let is_other = |separator: &&str| separator.as_bytes() != [source.csv.delimiter];
+    let mut separators = ["\t", ";", "|", ","].into_iter().filter(is_other);
+    if let Some(separator) = separators.find(|separator| separates(separator)) {
         let shown = separator.escape_debug();
         return format!("its fields are separated by `{shown}`: set `options: {{ delimiter: \"{shown}\" }}`");
     }

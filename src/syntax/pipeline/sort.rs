@@ -2,8 +2,8 @@
 
 use super::ast::{NullOrder, SortField};
 use super::fields::{Given, Keys, Reader, Refused, elsewhere};
-use crate::diagnostics::{Code, Diagnostic};
-use crate::syntax::yaml::{Entry, Node, Value};
+use crate::diagnostics::{Code, Diagnostic, Span, Spanned};
+use crate::syntax::yaml::{Entry, Node, Scalar, ScalarStyle, Value};
 
 /// What the fields of a list may say.
 pub(super) struct Form {
@@ -14,15 +14,18 @@ pub(super) struct Form {
 const FIELD: Keys = Keys {
     read: &["field", "order", "null_order"],
     required: &["field"],
-    refused: REFUSED.split_at(1).1,
+    refused: REFUSED.split_at(2).1,
     ..Keys::NONE
 };
 
 const SAY_ORDER: &str = "write `order: desc` or `order: asc`";
 
-/// What the fields of a group refuse. The first is a key of all other fields.
+const NULLS_LAST: &str = "remove it; within a group nulls always come last";
+
+/// What the fields of a group refuse. The first two are a key of all other fields, and a word for it.
 const REFUSED: &[Refused] = &[
-    elsewhere("null_order", "remove it; within a group nulls always come last"),
+    elsewhere("null_order", NULLS_LAST),
+    elsewhere("nulls", NULLS_LAST),
     elsewhere("descending", SAY_ORDER),
     elsewhere("desc", SAY_ORDER),
     elsewhere("reverse", SAY_ORDER),
@@ -54,11 +57,72 @@ pub(super) fn fields(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) ->
         return Vec::new();
     }
     if let Value::Scalar(scalar) = &given.node.value {
+        if let Some(fields) = with_orders(scalar, reader.written(scalar.span)) {
+            return orders_in_words(reader, given, fields);
+        }
         let columns = reader.not_in_brackets(given, scalar).into_iter();
         return columns.map(|field| SortField { field, descending: false, nulls: NullOrder::default() }).collect();
     }
     let items = reader.list(given).unwrap_or_default();
     items.iter().filter_map(|item| field(reader, item, form)).collect()
+}
+
+/// A column of a text, and the order behind it.
+type Worded = (Spanned<String>, Option<&'static (&'static str, bool)>);
+
+/// The columns of a text such as `start desc, id`, each with its order; `None` if no order is named.
+fn with_orders(scalar: &Scalar, written: &str) -> Option<Vec<Worded>> {
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' '));
+    if scalar.style != ScalarStyle::Plain {
+        return None;
+    }
+    let mut fields: Vec<Worded> = Vec::new();
+    let mut start = scalar.span.start;
+    for part in written.split(',') {
+        let (name, order) = name_and_order(part.trim());
+        match fields.last_mut() {
+            Some((_, known @ None)) if name.is_empty() && order.is_some() => *known = order,
+            _ if name.is_empty() || !is_name(name) => return None,
+            _ => {
+                let at = start + (part.len() - part.trim_start().len()) as u32;
+                let span = Span::new(scalar.span.file, at, at + name.len() as u32);
+                fields.push((Spanned::new(name.to_owned(), span), order));
+            }
+        }
+        start += part.len() as u32 + 1;
+    }
+    fields.iter().any(|(_, order)| order.is_some()).then_some(fields)
+}
+
+/// The parts of `start desc`, each of which may be missing.
+fn name_and_order(text: &str) -> (&str, Option<&'static (&'static str, bool)>) {
+    let (name, word) = text.rsplit_once(char::is_whitespace).unwrap_or(("", text));
+    match order_word(word) {
+        Some(order) => (name.trim_end(), Some(order)),
+        None => (text, None),
+    }
+}
+
+/// The order that a word means.
+fn order_word(word: &str) -> Option<&'static (&'static str, bool)> {
+    let word = word.to_ascii_lowercase();
+    ORDERS.iter().find(|(order, _)| word == *order || word == format!("{order}ending"))
+}
+
+/// Reports columns with their orders in words, which is how they are read.
+fn orders_in_words(reader: &mut Reader<'_>, given: &Given<'_>, fields: Vec<Worded>) -> Vec<SortField> {
+    let written = |(field, order): &Worded| match order {
+        Some((order, _)) => format!("{{ field: {}, order: {order} }}", field.value),
+        None => field.value.clone(),
+    };
+    let list = format!("[{}]", fields.iter().map(written).collect::<Vec<_>>().join(", "));
+    let finding = reader.wrong_kind(given, "a list");
+    reader.report(finding.help(format!("write `{list}`")).fix(given.node.span, list));
+    let read = |(field, order): Worded| {
+        let descending = order.is_some_and(|(_, descending)| *descending);
+        SortField { field, descending, nulls: NullOrder::default() }
+    };
+    fields.into_iter().map(read).collect()
 }
 
 fn field(reader: &mut Reader<'_>, given: &Given<'_>, form: &Form) -> Option<SortField> {

@@ -436,6 +436,22 @@ const OF_KEYS: &[&str] = &[
     "synthesize",
 ];
 
+/// Keys whose value is a list of mappings.
+const LISTS: &[&str] = &["schema", "rules", "validations", "sort_order", "order_by"];
+
+/// Keys of a mapping as they are written behind `key`, whose value may be a list.
+fn in_braces(key: &str, value: &str) -> String {
+    if key == "mapping" {
+        let entries: Vec<String> = value.split(", ").map(|entry| format!("{{ {} }}", entry.trim())).collect();
+        return format!("write a list, with each name in braces: `{key}: [{}]`", shorten(&entries.join(", ")));
+    }
+    let value = shorten(value);
+    match LISTS.contains(&key) {
+        true => format!("put the keys in braces, in a list: `{key}: [{{ {value} }}]`"),
+        false => format!("put the keys in braces: `{key}: {{ {value} }}`"),
+    }
+}
+
 /// What to do about keys with commas between them that lack the braces of a mapping: `config: type: csv, path: a.csv`,
 /// or `- name: id, type: int`, where the first of them is `key`. `quoted` is the line as a text.
 fn mapping_in_a_line(key: &str, value: &str, is_entry: bool, quoted: &str) -> Option<String> {
@@ -450,8 +466,8 @@ fn mapping_in_a_line(key: &str, value: &str, is_entry: bool, quoted: &str) -> Op
     parts.map(is_pair).collect::<Option<Vec<_>>>()?;
     match is_pair(first) {
         // A text of its own may hold one colon.
-        Some(()) if others > 0 || OF_KEYS.contains(&key) => {
-            Some(format!("put the keys in braces: `{key}: {{ {} }}`", shorten(value)))
+        Some(()) if others > 0 || OF_KEYS.contains(&key) || LISTS.contains(&key) || key == "mapping" => {
+            Some(in_braces(key, value))
         }
         None if others > 0 && is_entry => Some(format!("put the keys in braces: `- {{ {key}: {} }}`", shorten(value))),
         None if others > 0 => Some(format!("write each key on a line of its own; a text is put in quotes: {quoted}")),

@@ -154,6 +154,25 @@ fn undeclared_columns_can_be_refused() {
     assert_snapshot("exec/refused_columns", &lab.failure(&pipeline));
 }
 
+/// The delimiter that is in use is no help where it stands inside of a name.
+#[test]
+fn a_header_is_told_of_the_delimiters_that_are_not_in_use() {
+    let help = |header: &str, options: &str| {
+        let lab = Lab::new(&[("in.csv", &format!("{header}\n1,2\n"))]);
+        let failure = lab.failure(&format!(
+            "pipeline: {{ name: p }}\nnodes:\n  - {{ type: source, name: s, config: {{ type: csv, path: in.csv, {options} \
+             schema: [{{ name: k, type: int }}] }} }}\n  - {{ type: sink, name: o, input: s, config: {{ type: csv, path: \
+             out.csv }} }}\n"
+        ));
+        let line = failure.lines().find_map(|line| line.split_once("help: ")).expect("help");
+        line.1.to_owned()
+    };
+    let comma = "its fields are separated by `,`: set `options: { delimiter: \",\" }`";
+    assert_eq!(help("k,n", "options: { delimiter: ';' },"), comma);
+    assert!(!help("\"k, n\",v", "").contains("delimiter"));
+    assert!(!help("\"k;n\";v", "options: { delimiter: ';' },").contains("delimiter"));
+}
+
 #[test]
 fn rows_without_a_header_need_a_field_for_each_column() {
     let pipeline = |columns: &str| {
