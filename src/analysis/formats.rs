@@ -52,24 +52,26 @@ pub fn check_format(format: &str, usage: FormatUse) -> Result<(), Fault> {
     }
 }
 
+/// Letters that other tools write dates with, and what they are in strftime.
+const LETTERS: [(&str, &str); 13] = [
+    ("yyyy", "%Y"),
+    ("yy", "%y"),
+    ("month", "%B"),
+    ("mmmm", "%B"),
+    ("mmm", "%b"),
+    ("mon", "%b"),
+    ("mm", "%m"),
+    ("dddd", "%A"),
+    ("ddd", "%a"),
+    ("dd", "%d"),
+    ("hh24", "%H"),
+    ("hh", "%H"),
+    ("ss", "%S"),
+];
+
 /// What to write in place of a format in the letters of other tools, such as `dd.mm.yyyy`. `None` if it holds other
 /// letters than the well-known ones, digits, or quotes. `mm` are minutes behind hours and in front of seconds.
 pub fn in_strftime(format: &str, usage: FormatUse) -> Option<String> {
-    const LETTERS: [(&str, &str); 13] = [
-        ("yyyy", "%Y"),
-        ("yy", "%y"),
-        ("month", "%B"),
-        ("mmmm", "%B"),
-        ("mmm", "%b"),
-        ("mon", "%b"),
-        ("mm", "%m"),
-        ("dddd", "%A"),
-        ("ddd", "%a"),
-        ("dd", "%d"),
-        ("hh24", "%H"),
-        ("hh", "%H"),
-        ("ss", "%S"),
-    ];
     let lower = format.to_ascii_lowercase();
     let (mut at, mut out, mut last) = (0, String::new(), "");
     while let Some(rest) = lower.get(at..).filter(|rest| !rest.is_empty()) {
