@@ -345,7 +345,11 @@ impl Columns<'_, '_> {
             return self.diagnostics.push(diagnostic.help("leave it out: each column is written with its own type"));
         };
         let kind = self.kind_of(source);
-        if matches!(kind, Kind::Any | Kind::Null | Kind::Error) || meant == "any" || meant == base(kind) {
+        let is_number = matches!(kind, Kind::Int | Kind::Float | Kind::Decimal { .. });
+        // Other languages mean any number by these.
+        let says_number = ["number", "numeric"].contains(&ty.name.value.as_str());
+        let is_unknown = matches!(kind, Kind::Any | Kind::Null | Kind::Error) || meant == "any";
+        if is_unknown || meant == base(kind) || is_number && says_number {
             return;
         }
         let message = format!(
