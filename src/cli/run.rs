@@ -11,6 +11,7 @@ use super::signals::Stop;
 use super::{DEAD_LETTERS, IO, OK, REFUSED, analysis, check, compile, output, signals, summary};
 use crate::diagnostics::{Diagnostics, SourceMap};
 use crate::driver::Compilation;
+use crate::exec::memory::keep_freed_memory;
 use crate::exec::spill::DiskFaults;
 use crate::exec::{self, Failure, Mode, Options, Report};
 use crate::plan::explain::{self, Estimate, Facts, Format};
@@ -95,6 +96,7 @@ fn execute(args: &RunArgs, sources: &SourceMap, plan: &PhysicalPlan, options: &O
     let watcher = Watcher::new(sources, stop.clone(), progress, warnings);
     // What a run writes may be an input of the next, so inputs are looked at before it.
     let estimates = options.measure.then(|| explain::estimates(plan, &facts(plan, options)));
+    keep_freed_memory(plan.settings.memory_limit);
     let outcome = exec::run(plan, options, &watcher);
     watcher.finish();
     match outcome {
