@@ -143,6 +143,8 @@ impl Letters {
 #[derive(Default)]
 pub(crate) struct LetterWriter {
     csv: Option<csv::Writer<Vec<u8>>>,
+    /// Bytes that it buffers.
+    buffer: usize,
 }
 
 impl LetterWriter {
@@ -153,7 +155,6 @@ impl LetterWriter {
 
     /// The same for one that may belong to a group.
     pub fn write_bound(&mut self, shape: &LetterShape, trigger: &Trigger<'_>, bond: Bond, cells: &[String]) -> usize {
-        let csv = self.csv.get_or_insert_with(|| csv::WriterBuilder::new().flexible(true).from_writer(Vec::new()));
         let row = trigger.row.to_string();
         let mut fields = vec![trigger.file, trigger.source, &row, trigger.field, trigger.value];
         if shape.reason {
@@ -168,8 +169,24 @@ impl LetterWriter {
             fields.push(trigger.raw);
             fields.extend(cells.iter().map(String::as_str));
         }
+        let csv = self.writer(fields.iter().map(|field| field.len()).max().unwrap_or(0));
         let written = csv.write_record(fields).and_then(|()| Ok(csv.flush()?));
         written.expect("writing to memory can't fail");
         csv.get_ref().len()
+    }
+
+    /// What writes records whose longest field has so many bytes.
+    fn writer(&mut self, longest: usize) -> &mut csv::Writer<Vec<u8>> {
+        // For each buffer that it fills, it looks through all that is left of the field.
+        const FEW: usize = 16;
+        const LEAST: usize = 8 << 10;
+        if self.csv.is_none() || self.buffer < longest / FEW {
+            self.buffer = LEAST.max(longest / FEW);
+            let before = self.csv.take().map(|csv| csv.into_inner().expect("writing to memory can't fail"));
+            let mut builder = csv::WriterBuilder::new();
+            builder.flexible(true).buffer_capacity(self.buffer);
+            self.csv = Some(builder.from_writer(before.unwrap_or_default()));
+        }
+        self.csv.as_mut().expect("it was just made")
     }
 }

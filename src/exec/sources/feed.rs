@@ -9,7 +9,7 @@ use crate::formats::csv::{Binding, Block, Cutter, Decoded, Decoder, Index};
 use crate::plan::physical::{ColumnSet, SourceOperator};
 
 use super::Source;
-use super::open::{BoundFile, ProvenFile, read_failure, reopen};
+use super::open::{BoundFile, WatchedFile, read_failure, reopen};
 
 /// What decodes the blocks of one file.
 pub(crate) struct FileDecoder {
@@ -93,7 +93,7 @@ pub(crate) struct Ticket {
 struct Opened {
     cutter: Cutter,
     decoder: Arc<FileDecoder>,
-    proven: Option<ProvenFile>,
+    watched: Option<WatchedFile>,
 }
 
 /// Cuts the files of one source into blocks.
@@ -138,15 +138,15 @@ impl<'a, 'p> Feed<'a, 'p> {
             if self.open.is_none() && !self.open_next()? {
                 return Ok(None);
             }
-            let Some(Opened { cutter, decoder, proven }) = &mut self.open else { return Ok(None) };
+            let Some(Opened { cutter, decoder, watched }) = &mut self.open else { return Ok(None) };
             let file = self.next_file - 1;
             let filled = cutter.next_block(block);
             if filled.map_err(|error| read_failure(self.source, &self.source.files[file], &error))? {
                 let decoder = Arc::clone(decoder);
                 return Ok(Some(self.ticket(file as u32, block, decoder)));
             }
-            if let Some(proven) = proven {
-                proven.check(self.source, &self.source.files[file])?;
+            if let Some(watched) = watched {
+                watched.check(self.source, &self.source.files[file])?;
             }
             self.open = None;
         }
@@ -161,12 +161,15 @@ impl<'a, 'p> Feed<'a, 'p> {
 
     fn open_next(&mut self) -> Result<bool, Failure> {
         let Some(bound) = self.files.get_mut(self.next_file) else { return Ok(false) };
-        let (cutter, proven) = match bound.opened.take() {
+        let (cutter, watched) = match bound.opened.take() {
             Some(mut cutter) => {
                 cutter.set_block_size(self.block_size);
                 (cutter, None)
             }
-            None => reopen(self.source, &self.source.files[self.next_file], bound, self.block_size)?,
+            None => {
+                let reopened = reopen(self.source, &self.source.files[self.next_file], bound, self.block_size)?;
+                (reopened.0, Some(reopened.1))
+            }
         };
         let decoder = FileDecoder::new(
             self.source.spec,
@@ -174,7 +177,7 @@ impl<'a, 'p> Feed<'a, 'p> {
             bound.binding.clone(),
             std::mem::take(&mut bound.carried),
         );
-        self.open = Some(Opened { cutter, decoder: Arc::new(decoder), proven });
+        self.open = Some(Opened { cutter, decoder: Arc::new(decoder), watched });
         self.next_file += 1;
         Ok(true)
     }

@@ -115,37 +115,44 @@ pub(super) fn reopen(
     file: &SourceFile,
     bound: &BoundFile,
     block_size: usize,
-) -> Result<(Cutter, Option<ProvenFile>), Failure> {
+) -> Result<(Cutter, WatchedFile), Failure> {
     let opened = open(source, file)?;
-    let proven = match &bound.proven {
-        Some(stamp) => Some(ProvenFile::new(source, file, &opened, stamp.clone())?),
-        None => None,
-    };
+    let watched = WatchedFile::new(source, file, &opened, bound.proven.clone())?;
     let (cutter, header) = cut(source, file, opened, block_size)?;
     if header == bound.header && cutter.width().is_none_or(|width| width == bound.binding.width) {
-        return Ok((cutter, proven));
+        return Ok((cutter, watched));
     }
     Err(changed(source, file, "it has other columns than when the run began"))
 }
 
-/// A file whose order was proven by an earlier look at it.
-pub(super) struct ProvenFile {
+/// A file that nobody may change while it is read: rows might be missing, or halves of rows be taken for rows.
+pub(super) struct WatchedFile {
     file: File,
     stamp: Stamp,
+    /// What to say if it was changed.
+    how: &'static str,
 }
 
-impl ProvenFile {
-    fn new(source: &Source<'_>, file: &SourceFile, opened: &File, stamp: Stamp) -> Result<Self, Failure> {
-        let handle = opened.try_clone().map_err(|error| read_failure(source, file, &ReadError::Io(error)))?;
-        let proven = Self { file: handle, stamp };
-        proven.check(source, file)?;
-        Ok(proven)
+impl WatchedFile {
+    /// An open file. If its order was `proven` by an earlier look at it, it must be what it was then.
+    fn new(source: &Source<'_>, file: &SourceFile, opened: &File, proven: Option<Stamp>) -> Result<Self, Failure> {
+        let failed = |error| read_failure(source, file, &ReadError::Io(error));
+        let handle = opened.try_clone().map_err(failed)?;
+        let watched = match proven {
+            Some(stamp) => Self { file: handle, stamp, how: "its order was checked before that" },
+            None => {
+                let stamp = Stamp::of_file(&handle).map_err(failed)?;
+                Self { file: handle, stamp, how: "it was written to while it was read" }
+            }
+        };
+        watched.check(source, file)?;
+        Ok(watched)
     }
 
-    /// Fails if the file isn't the one any more that was looked at: what was proven doesn't hold for it.
+    /// Fails if the file isn't what it was.
     pub fn check(&self, source: &Source<'_>, file: &SourceFile) -> Result<(), Failure> {
         let now = Stamp::of_file(&self.file).map_err(|error| read_failure(source, file, &ReadError::Io(error)))?;
-        if now == self.stamp { Ok(()) } else { Err(changed(source, file, "its order was checked before that")) }
+        if now == self.stamp { Ok(()) } else { Err(changed(source, file, self.how)) }
     }
 }
 

@@ -87,6 +87,24 @@ fn a_file_that_changes_after_its_order_was_checked_stops_the_run() {
     }
 }
 
+/// Rows of a file that is cut short or added to while it is read might be halves of rows.
+#[test]
+fn a_file_that_is_written_to_while_it_is_read_stops_the_run() {
+    let pipeline = "pipeline: { name: p }\nnodes:\n  - { type: source, name: s, config: { type: csv, path: in.csv, schema: \
+                    [ { name: x, type: int } ] } }\n  - { type: sink, name: o, input: s, config: { type: csv, path: out.csv } }\n";
+    let text = (100..400).fold("x\n".to_owned(), |text, n| text + &format!("{n}\n"));
+    for changed in [text[..600].to_owned(), text.clone() + "5"] {
+        let lab = Lab::new(&[("in.csv", &text)]);
+        let meddle = Meddler::new(|| lab.write("in.csv", &changed));
+        let options = Options { threads: 1, block_size: 20, ..lab.options.clone() };
+        let failure = exec::run(&lab.compile(pipeline).0, &options, &meddle).expect_err("stops");
+        assert_eq!(failure.exit_code, 4);
+        let message = failure.diagnostic.expect("a reason").message;
+        assert_eq!(message, "in.csv was changed during the run: it was written to while it was read");
+        assert_eq!(lab.names(), ["in.csv"]);
+    }
+}
+
 /// Names that aren't text are names like others, two that look alike are two files, and links count as what they lead
 /// to, but for `**`, which could go round in a circle.
 #[test]
