@@ -146,8 +146,8 @@ impl<'p> Held<'p> {
     }
 
     /// Whether there is room to make a row of each group, one at a time, where they are; or else no more of it if they were
-    /// read from disk, where the record of a group is there twice while its row is made. `copies` says how many texts are made of what each
-    /// aggregate comes to.
+    /// read from disk, where the record of a group is there twice while its row is made. `copies` says how many texts are
+    /// made of what each aggregate comes to.
     pub(super) fn leaves_room(&self, copies: &[u64]) -> bool {
         if !self.may_be_large() {
             return true;
