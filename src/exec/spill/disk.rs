@@ -90,7 +90,7 @@ impl<'p> Disk<'p> {
         faults: DiskFaults,
         observer: &'p dyn Observer,
     ) -> Self {
-        let frame = (limit / 512).clamp(FRAME.0, FRAME.1);
+        let frame = (limit / 1024).clamp(FRAME.0, FRAME.1);
         let fan_in = (limit / 4 / frame).clamp(FAN_IN.0, FAN_IN.1);
         let consumer = |name| Consumer { name, raw: AtomicU64::new(0), stored: AtomicU64::new(0) };
         let consumers = consumers.into_iter().map(consumer).collect();
