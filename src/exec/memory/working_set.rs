@@ -1,7 +1,7 @@
 //! What blocks on their way take beside the memory limit: a little, and not more than that.
 
 /// Least and most of it.
-const BOUNDS: (u64, u64) = (1 << 20, 16 << 20);
+const BOUNDS: (u64, u64) = (1 << 20, 12 << 20);
 /// How many times its text a worker takes for the blocks it has on their way: text, fields, columns, those that
 /// expressions make, what is written, and rows that a buffer is to hold. Measured: 8 to 10 where rows are only read and
 /// written, 18 where texts are made and groups are held.

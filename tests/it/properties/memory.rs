@@ -186,12 +186,15 @@ impl Draft {
         self.add(&format!(
             "{{ type: aggregate, name: {name}, input: {port}, config: {{ group_by: {keys}, cxl: \"{program}\" }} }}"
         ));
-        let has = |column: &str, emitted: &str| match () {
+        let has = |column: &str, emitted: &str, missing: &str| match () {
             () if keys.contains(column) => column.to_string(),
             () if program.contains(&format!("emit {emitted} =")) => emitted.to_string(),
-            () => "null".to_string(),
+            () => missing.to_string(),
         };
-        let (id, k, s, f) = (has("id", "i"), has("k", "kk"), has("s", "ss"), has("f", "ff"));
+        // A null without a type has no greatest value of one.
+        let (no_int, no_float) = ("if 1 > 2 then 1 else null", "if 1 > 2 then 1.0 else null");
+        let (id, k) = (has("id", "i", "null"), has("k", "kk", no_int));
+        let (s, f) = (has("s", "ss", "null"), has("f", "ff", no_float));
         let values = format!("emit a = {id} ?? 7\\nemit b = {k}\\nemit c = {s} ?? ''\\nemit d = {f}");
         self.add(&format!(
             "{{ type: transform, name: {name}_values, input: {name}, \
