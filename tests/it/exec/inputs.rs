@@ -47,6 +47,15 @@ fn matchers_find_files_in_name_order() {
     }
 }
 
+/// What a run says whose input becomes this text when the first block is done.
+fn failure_of_change(lab: &Lab, pipeline: &str, block_size: usize, (name, text): (&str, &str)) -> String {
+    let meddle = Meddler::new(|| lab.write(name, text));
+    let options = Options { threads: 1, block_size, ..lab.options.clone() };
+    let failure = exec::run(&lab.compile(pipeline).0, &options, &meddle).expect_err("stops");
+    assert_eq!(failure.exit_code, 4);
+    failure.diagnostic.expect("a reason").message
+}
+
 /// All headers are looked at before the first row is read; a file that is replaced after that is not read by the columns
 /// of the old one.
 #[test]
@@ -54,16 +63,13 @@ fn a_file_that_gets_other_columns_during_the_run_stops_it() {
     let headers = [("", "x,y", "y,x"), ("options: { has_header: false },", "1,a", "1,a,b")];
     for (options, before, after) in headers {
         let lab = Lab::new(&[("in/a.csv", &format!("{before}\n1,2\n")), ("in/b.csv", &format!("{before}\n3,4\n"))]);
-        let meddle = Meddler::new(|| lab.write("in/b.csv", format!("{after}\n3,4\n")));
         let pipeline = format!(
             "pipeline: {{ name: p }}\nnodes:\n  - {{ type: source, name: s, config: {{ type: csv, glob: 'in/*', {options} \
              schema: [ {{ name: x, type: string }}, {{ name: y, type: string }} ] }} }}\n  - {{ type: sink, name: o, \
              input: s, config: {{ type: csv, path: out.csv }} }}\n"
         );
-        let options = Options { threads: 1, ..lab.options.clone() };
-        let failure = exec::run(&lab.compile(&pipeline).0, &options, &meddle).expect_err("stops");
-        assert_eq!(failure.exit_code, 4);
-        let message = failure.diagnostic.expect("a reason").message;
+        let message =
+            failure_of_change(&lab, &pipeline, lab.options.block_size, ("in/b.csv", &format!("{after}\n3,4\n")));
         assert_eq!(message, "in/b.csv was changed during the run: it has other columns than when the run began");
         assert_eq!(lab.names(), ["in"]);
     }
@@ -77,11 +83,7 @@ fn a_file_that_changes_after_its_order_was_checked_stops_the_run() {
                     out.csv } }\n";
     for changed in ["x\n1\n2\n3\n4\n0\n", "x\n1\n2\n3\n"] {
         let lab = Lab::new(&[("in.csv", "x\n1\n2\n3\n4\n")]);
-        let meddle = Meddler::new(|| lab.write("in.csv", changed));
-        let options = Options { threads: 1, block_size: 2, ..lab.options.clone() };
-        let failure = exec::run(&lab.compile(pipeline).0, &options, &meddle).expect_err("stops");
-        assert_eq!(failure.exit_code, 4);
-        let message = failure.diagnostic.expect("a reason").message;
+        let message = failure_of_change(&lab, pipeline, 2, ("in.csv", changed));
         assert_eq!(message, "in.csv was changed during the run: its order was checked before that");
         assert_eq!(lab.names(), ["in.csv"]);
     }
@@ -95,11 +97,7 @@ fn a_file_that_is_written_to_while_it_is_read_stops_the_run() {
     let text = (100..400).fold("x\n".to_owned(), |text, n| text + &format!("{n}\n"));
     for changed in [text[..600].to_owned(), text.clone() + "5"] {
         let lab = Lab::new(&[("in.csv", &text)]);
-        let meddle = Meddler::new(|| lab.write("in.csv", &changed));
-        let options = Options { threads: 1, block_size: 20, ..lab.options.clone() };
-        let failure = exec::run(&lab.compile(pipeline).0, &options, &meddle).expect_err("stops");
-        assert_eq!(failure.exit_code, 4);
-        let message = failure.diagnostic.expect("a reason").message;
+        let message = failure_of_change(&lab, pipeline, 20, ("in.csv", &changed));
         assert_eq!(message, "in.csv was changed during the run: it was written to while it was read");
         assert_eq!(lab.names(), ["in.csv"]);
     }

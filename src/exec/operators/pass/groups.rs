@@ -30,17 +30,17 @@ impl<'p> Pass<'_, 'p> {
                 false => (most, None),
             };
             let key = finish.key(groups, start as usize);
-            let charge = match large.map(|cost| self.reserve_row(key, cost)) {
-                Some(Err(failure)) => return self.stop(start, 0, || failure),
-                Some(Ok(charge)) => Some(charge),
+            let reserved = match large.map(|cost| (self.reserve_row(key, cost), cost.record)) {
+                Some((Err(failure), _)) => return self.stop(start, 0, || failure),
+                Some((Ok(charge), record)) => Some((charge, self.result.bytes_made(), record)),
                 None => None,
             };
-            let (origin, before) = (Origin { kept: kept.clone(), ..Origin::unknown(start) }, self.result.bytes_made());
+            let origin = Origin { kept: kept.clone(), ..Origin::unknown(start) };
             self.make_batch(0, finish, groups, start..end, origin);
             self.lap(0);
             self.work_off();
-            if let Some((charge, cost)) = charge.zip(large) {
-                self.settle((start, 0, key), charge, before, cost.record);
+            if let Some((charge, before, record)) = reserved {
+                self.settle((start, 0, key), charge, before, record);
             }
             start = end;
         }
@@ -99,11 +99,11 @@ impl<'p> Pass<'_, 'p> {
 
     fn make_ended(&mut self, at: usize, stream: &Stream<'p>, ended: Ended<'p>) {
         let Ended { groups, range, origins, charge, unmade } = ended;
-        let (before, count, position) = (self.result.bytes_made(), range.len() as u32, origins.ends[0]);
+        let (count, position) = (range.len() as u32, origins.ends[0]);
         // What an open group held before is charged still.
         let is_large = charge.as_ref().is_some_and(|charge| charge.held() > self.tree.most_of_a_row);
         self.has_large |= is_large;
-        let key = if is_large { groups.key(range.start).to_vec() } else { Vec::new() };
+        let large = is_large.then(|| (self.result.bytes_made(), groups.key(range.start).to_vec()));
         let of = GroupsOf::Stretch(&groups, range.start);
         let mut start = 0;
         while start < count {
@@ -115,7 +115,7 @@ impl<'p> Pass<'_, 'p> {
             start = end;
         }
         drop(groups);
-        if let Some(charge) = charge.filter(|_| is_large) {
+        if let (Some(charge), Some((before, key))) = (charge, large) {
             self.settle((position, at, &key), charge, before, 0);
         }
         // Whoever waits for the group wants what its charge gave back.
